@@ -22,7 +22,7 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import EmbeddedEvent, Generation
-from cognitive_memory_core.settings import VectorStoreSettings
+from cognitive_memory_core.settings.schema import VectorStoreSettings
 from cognitive_memory_core.vectors.chroma.process import Bounds
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.vector_stores import chroma_children

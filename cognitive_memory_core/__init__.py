@@ -9,11 +9,6 @@ from .loading_on_use import loaded_on_use
 if TYPE_CHECKING:
     from . import mcp_server as mcp_server
     from . import tools as tools
-    from .configuration import Configuration as Configuration
-    from .configuration import SettingsMoved as SettingsMoved
-    from .configuration import SettingState as SettingState
-    from .configuration import env_settings as env_settings
-    from .configuration import setting_meaning as setting_meaning
     from .domain.belief import Belief as Belief
     from .domain.belief import BeliefHit as BeliefHit
     from .domain.belief import BeliefPage as BeliefPage
@@ -72,7 +67,9 @@ if TYPE_CHECKING:
     from .errors import UnknownPin as UnknownPin
     from .errors import UnknownRevision as UnknownRevision
     from .errors import UnknownSuggestion as UnknownSuggestion
-    from .memory import CognitiveMemory as CognitiveMemory
+    from .memory.cognitive_memory import CognitiveMemory as CognitiveMemory
+    from .memory.status import Status as Status
+    from .memory.stopwatches import Durations as Durations
     from .models.caller_models import LentModel as LentModel
     from .prompts.library import PromptPreview as PromptPreview
     from .quality.rendering import report_figures as report_figures
@@ -80,23 +77,26 @@ if TYPE_CHECKING:
     from .recall.ranking import Candidate as Candidate
     from .recall.ranking import Explanation as Explanation
     from .recall.ranking import LineCandidate as LineCandidate
-    from .settings import CaptureSettings as CaptureSettings
-    from .settings import EmbeddingSettings as EmbeddingSettings
-    from .settings import HistorianSettings as HistorianSettings
-    from .settings import HttpSettings as HttpSettings
-    from .settings import ModelSettings as ModelSettings
-    from .settings import ModelsSettings as ModelsSettings
-    from .settings import PinsSettings as PinsSettings
-    from .settings import ProfileSettings as ProfileSettings
-    from .settings import QuerySettings as QuerySettings
-    from .settings import QueueSettings as QueueSettings
-    from .settings import Settings as Settings
-    from .settings import VectorStoreSettings as VectorStoreSettings
-    from .settings import flat_settings as flat_settings
-    from .settings import setting_keys as setting_keys
-    from .settings import unknown_keys as unknown_keys
-    from .status import Status as Status
-    from .stopwatches import Durations as Durations
+    from .settings.configuration import Configuration as Configuration
+    from .settings.configuration import SettingsMoved as SettingsMoved
+    from .settings.configuration import SettingState as SettingState
+    from .settings.configuration import env_settings as env_settings
+    from .settings.configuration import setting_meaning as setting_meaning
+    from .settings.schema import CaptureSettings as CaptureSettings
+    from .settings.schema import EmbeddingSettings as EmbeddingSettings
+    from .settings.schema import HistorianSettings as HistorianSettings
+    from .settings.schema import HttpSettings as HttpSettings
+    from .settings.schema import ModelSettings as ModelSettings
+    from .settings.schema import ModelsSettings as ModelsSettings
+    from .settings.schema import PinsSettings as PinsSettings
+    from .settings.schema import ProfileSettings as ProfileSettings
+    from .settings.schema import QuerySettings as QuerySettings
+    from .settings.schema import QueueSettings as QueueSettings
+    from .settings.schema import Settings as Settings
+    from .settings.schema import VectorStoreSettings as VectorStoreSettings
+    from .settings.schema import flat_settings as flat_settings
+    from .settings.schema import setting_keys as setting_keys
+    from .settings.schema import unknown_keys as unknown_keys
     from .tasks import BackgroundLoop as BackgroundLoop
     from .text.names import clean_name as clean_name
     from .text.statements import Offence as Offence
@@ -109,7 +109,7 @@ else:
         ("mcp_server", "tools"),
         {
             "tasks": "BackgroundLoop",
-            "configuration": "Configuration SettingsMoved SettingState env_settings setting_meaning",
+            "settings.configuration": "Configuration SettingsMoved SettingState env_settings setting_meaning",
             "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
             "domain.erasure": "Erasure",
             "domain.event": "Event Quote",
@@ -125,20 +125,20 @@ else:
                 "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "
                 "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
             ),
-            "memory": "CognitiveMemory",
+            "memory.cognitive_memory": "CognitiveMemory",
             "models.caller_models": "LentModel",
             "domain.figures": "Activity DayCount Spending",
             "domain.quality": "QualityReport",
             "prompts.library": "PromptPreview",
             "quality.rendering": "report_figures report_markdown",
             "recall.ranking": "Candidate Explanation LineCandidate",
-            "settings": (
+            "settings.schema": (
                 "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
                 "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "
                 "flat_settings setting_keys unknown_keys"
             ),
-            "status": "Status",
-            "stopwatches": "Durations",
+            "memory.status": "Status",
+            "memory.stopwatches": "Durations",
             "text.names": "clean_name",
             "text.statements": "Offence offences",
             "text.time.time_limits": "time_limit",

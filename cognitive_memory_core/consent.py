@@ -22,7 +22,7 @@ from .domain.reading import ReadFilter
 from .domain.scope import Incognito, Interval, PlaceSwitch, Scene, Scope, Switch, checked_id
 from .domain.turn import Dialogue, Memo, Pin, Turn
 from .errors import BadArgument
-from .settings import Live, Settings
+from .settings.schema import Live, Settings
 from .store.ledger import Ledger
 from .text.people import Redaction
 

@@ -25,7 +25,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.profiles.files import FileProfiles
 from cognitive_memory_core.recall.ranking import weighed
-from cognitive_memory_core.settings import Decay
+from cognitive_memory_core.settings.schema import Decay
 from tests.support.builders import an_event
 from tests.support.cancelling import cancelled_at
 from tests.support.clock import NOON, SHANGHAI, FrozenClock

@@ -22,7 +22,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.merging import EntityMerge, ProfileMerging
 from cognitive_memory_core.ports import MergedLines, MergeInput
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
-from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
+from cognitive_memory_core.settings.schema import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.builders import a_draft, an_event
 from tests.support.clock import SHANGHAI, FrozenClock

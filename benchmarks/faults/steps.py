@@ -25,7 +25,7 @@ from cognitive_memory_core.domain.scope import derived_id
 from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
-from cognitive_memory_core.memory import CognitiveMemory
+from cognitive_memory_core.memory.cognitive_memory import CognitiveMemory
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import parsed

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.configuration import Configuration
-from cognitive_memory_core.read_only import opened_reader
+from cognitive_memory_core.memory.read_only import opened_reader
+from cognitive_memory_core.settings.configuration import Configuration
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock

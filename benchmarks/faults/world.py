@@ -21,7 +21,7 @@ from cognitive_memory_core.domain.scope import Scene, derived_id
 from cognitive_memory_core.domain.turn import Job, Turn
 from cognitive_memory_core.ports import Clock
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings import (
+from cognitive_memory_core.settings.schema import (
     CaptureSettings,
     EmbeddingSettings,
     HistorianSettings,

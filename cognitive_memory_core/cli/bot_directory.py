@@ -16,12 +16,12 @@ from typing import Any, cast
 from dotenv import dotenv_values
 
 from .. import sentences
-from ..configuration import Configuration, decoded, env_settings
 from ..disk import is_owned
 from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
-from ..lost_ledger import LEDGER
-from ..memory import CognitiveMemory
-from ..settings import Settings
+from ..memory.cognitive_memory import CognitiveMemory
+from ..memory.lost_ledger import LEDGER
+from ..settings.configuration import Configuration, decoded, env_settings
+from ..settings.schema import Settings
 from .main import PLUGIN
 from .parser import FAILED, refuse
 

@@ -24,15 +24,15 @@ from packaging.requirements import Requirement
 from .. import sentences
 from ..disk import is_owned
 from ..errors import BadArgument, CognitiveMemoryError
-from ..lost_ledger import refuse_lost_ledger
+from ..memory.lost_ledger import refuse_lost_ledger
+from ..memory.read_only import DirectorySnapshot, Uncounted, opened_reader
 from ..models import fastembed_models
 from ..models.client import ModelClient
 from ..models.embedding import OpenAIEmbedder
 from ..models.local import local_embedder
 from ..models.reranking import HttpReranker
 from ..ports import is_hashing
-from ..read_only import DirectorySnapshot, Uncounted, opened_reader
-from ..settings import ChatRole, EmbeddingSettings, ModelSettings, RerankSettings, Settings
+from ..settings.schema import ChatRole, EmbeddingSettings, ModelSettings, RerankSettings, Settings
 from ..vectors.chroma.store import server_refusal
 from .bot_directory import BotDirectory, shared_dir
 from .doctor_variables import (

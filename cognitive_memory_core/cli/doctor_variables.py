@@ -10,9 +10,9 @@ from ipaddress import ip_address
 from typing import Literal
 
 from .. import sentences
-from ..configuration import FIELD, decoded, found_key
 from ..errors import BadArgument
-from ..settings import SHORTEST_TOKEN, Settings, bad_settings, setting_keys, unknown_keys
+from ..settings.configuration import FIELD, decoded, found_key
+from ..settings.schema import SHORTEST_TOKEN, Settings, bad_settings, setting_keys, unknown_keys
 from .bot_directory import BotDirectory
 from .main import plugin_file
 

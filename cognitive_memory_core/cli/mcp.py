@@ -18,7 +18,7 @@ from ..disk import is_owned
 from ..domain.scope import Scene, checked_id
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
 from ..mcp_server.exchange import bot_exchange
-from ..memory import CognitiveMemory
+from ..memory.cognitive_memory import CognitiveMemory
 from ..tools import ToolCaller, failure
 from .bot_directory import BotDirectory, owning
 from .parser import DONE, refuse

@@ -11,15 +11,15 @@ from datetime import tzinfo
 from pathlib import Path
 
 from .. import sentences
-from ..configuration import Configuration
 from ..disk import is_owned
 from ..domain.event import MEMORY_KINDS
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, checked_id
 from ..domain.turn import FailedJob
 from ..errors import BadArgument, UnavailableError
+from ..memory.read_only import DirectorySnapshot, opened_reader
 from ..quality.rendering import report_figures, report_markdown
-from ..read_only import DirectorySnapshot, opened_reader
+from ..settings.configuration import Configuration
 from .bot_directory import BotDirectory, owning
 from .parser import DONE, console, progress_bar, show
 

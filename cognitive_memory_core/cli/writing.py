@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import cast
 
 from .. import sentences
-from ..configuration import decoded
 from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, Scope, checked_id
 from ..errors import BadArgument, CognitiveMemoryError
-from ..memory import CognitiveMemory
+from ..memory.cognitive_memory import CognitiveMemory
 from ..migration.conversion import Conversion
 from ..migration.layout import Layout
 from ..models import fastembed_models
+from ..settings.configuration import decoded
 from ..tasks import completed
 from ..transfer import export_import
 from ..transfer.chat_files import OWN_COMMANDS, ChatFile

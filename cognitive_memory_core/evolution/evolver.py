@@ -23,7 +23,7 @@ from ..models.spending import NothingLent
 from ..ports import Chat, Clock
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.names import clean_name, described

@@ -15,7 +15,7 @@ from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope, derived_id
 from ..errors import UnknownSuggestion
 from ..ports import Clock
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger
 from ..text.names import one_line

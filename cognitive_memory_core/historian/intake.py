@@ -24,7 +24,7 @@ from ..end_summaries import EndSummaries
 from ..errors import BadArgument, QueueFull, UnavailableError
 from ..ports import Clock
 from ..queue.job_queue import FileQueue
-from ..settings import CaptureSettings, Live, Settings
+from ..settings.schema import CaptureSettings, Live, Settings
 from ..store.events import EventLedger
 from ..store.messages import MessageLog
 from ..tasks import UNTIL_NUDGED, BackgroundLoop

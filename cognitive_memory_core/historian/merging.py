@@ -18,7 +18,7 @@ from ..domain.turn import Person
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports import Clock, MergeInput, Merger
 from ..profiles.files import FileProfiles, Overtaken
-from ..settings import Live, ProfileSettings, Settings
+from ..settings.schema import Live, ProfileSettings, Settings
 from ..store.database.database import Snapshot
 from ..store.facts import FactBook, PendingFacts
 from ..store.ledger import Ledger

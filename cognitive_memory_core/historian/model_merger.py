@@ -16,7 +16,7 @@ from ..models.spending import NoModel
 from ..ports import REFUSED, Chat, MergedLine, MergedLines, MergeInput, Merger, Tally
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..text.names import described, one_line, plain
 from ..text.people import foreign_ids, is_hearsay
 from ..text.statements import Line, is_talk, offences, speaks_of_rank_or_debt, strange_figures

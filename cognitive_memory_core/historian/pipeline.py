@@ -24,7 +24,7 @@ from ..domain.turn import Dialogue, Job, JobContext, Person, Turn, with_fields
 from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..ports import Historian
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.database.database import Snapshot
 from ..store.events import EventLedger
 from ..store.facts import FactBook

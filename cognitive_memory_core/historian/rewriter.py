@@ -21,7 +21,7 @@ from ..models.spending import Budget, NoModel
 from ..ports import REFUSED, RETRIED, Chat, Historian, Tally
 from ..prompts.answers import StatementAnswer
 from ..prompts.library import PromptLibrary, Task
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..text.characters import register_cache
 from ..text.names import described
 from ..text.statements import values_of

@@ -13,7 +13,7 @@ from .. import sentences
 from ..domain.figures import LEDGER_ROWS
 from ..errors import UnavailableError
 from ..ports import Clock
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.database.connections import LedgerExamination
 from ..store.ledger import ClockState, Housekeeping
 from ..store.messages import MessageLog

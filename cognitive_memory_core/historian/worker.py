@@ -13,7 +13,7 @@ from functools import partial
 from ..domain.scope import log_fields
 from ..errors import CognitiveMemoryError, PermanentError, TooSlow, TransientError, UnavailableError
 from ..queue.job_queue import Claim, FileQueue
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..tasks import BackgroundLoop, ErrorState, completed, isolated
 from ..text.names import described
 from .pipeline import Pipeline

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports import GUESS, Ask, Calibration, Chat, Embedder, Meter, Reranker, Vector
-from ..settings import EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings
+from ..settings.schema import EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings
 from ..tasks import with_timeout
 
 SECONDS = 30.0

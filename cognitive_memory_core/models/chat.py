@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from .. import sentences
 from ..errors import BadAnswer, PermanentError
 from ..ports import Ask, Chat
-from ..settings import ChatRole, ModelSettings, Settings
+from ..settings.schema import ChatRole, ModelSettings, Settings
 from .breaker import Breaker
 from .caller_models import CallerChat, Lender, LentModel
 from .client import ModelClient, member, opened_client, rows, sendable

@@ -20,7 +20,7 @@ from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow, UnavailableError
 from ..ports import Meter
 from ..sentences.models import told
-from ..settings import EmbeddingSettings, ModelSettings, RerankSettings
+from ..settings.schema import EmbeddingSettings, ModelSettings, RerankSettings
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

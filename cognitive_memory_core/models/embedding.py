@@ -16,7 +16,7 @@ from typing import Any, cast
 from .. import sentences
 from ..errors import BadAnswer
 from ..ports import GUESS, Calibration, Embedder, Meter, Vector
-from ..settings import EmbeddingSettings
+from ..settings.schema import EmbeddingSettings
 from ..store.ledger import Housekeeping, Ledger
 from ..store.numpy_on_use import Scores, np
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, with_timeout

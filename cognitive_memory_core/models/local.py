@@ -24,7 +24,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from .. import sentences
 from ..errors import Busy, UnavailableError
 from ..ports import GUESS, Calibration, Embedder, Vector
-from ..settings import EmbeddingSettings
+from ..settings.schema import EmbeddingSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, is_out_of_threads, seen
 from ..text.names import described
 from . import fastembed_models

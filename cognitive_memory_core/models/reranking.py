@@ -12,7 +12,7 @@ from pathlib import Path
 from .. import sentences
 from ..errors import UnavailableError
 from ..ports import Meter, Reranker
-from ..settings import RerankSettings
+from ..settings.schema import RerankSettings
 from ..tasks import BackgroundLoop
 from . import fastembed_models
 from .breaker import Breaker

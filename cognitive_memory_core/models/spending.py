@@ -13,7 +13,7 @@ from ..domain.figures import Spending
 from ..domain.scope import Scope
 from ..errors import BadAnswer, UnavailableError
 from ..ports import Ask, Chat, Clock
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.ledger import Housekeeping
 from ..tasks import WriteLoop
 from .breaker import Breaker

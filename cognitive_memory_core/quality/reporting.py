@@ -27,7 +27,7 @@ from ..domain.turn import QueueCounts, shortened
 from ..models.caller_models import LentModel
 from ..models.spending import UNMETERED
 from ..ports import REFUSED, RETRIED, Clock
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.ledger import Ledger
 from ..text.names import unquoted
 from ..text.statements import offences

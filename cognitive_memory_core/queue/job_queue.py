@@ -32,7 +32,7 @@ from ..domain.scope import Scope, derived_id, log_fields
 from ..domain.turn import FailedJob, Job, Memo, QueueCounts
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ..ports import Clock, SystemClock
-from ..settings import QueueSettings
+from ..settings.schema import QueueSettings
 from ..tasks import completed, in_thread, is_out_of_threads, seen
 from . import erasure
 from . import format as codec

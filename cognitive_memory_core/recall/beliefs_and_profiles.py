@@ -16,7 +16,7 @@ from ..domain.scope import Scene, Scope
 from ..errors import NotPermitted
 from ..ports import Embedder, Vector
 from ..profiles.files import FileProfiles
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.database import Snapshot, at_once
 from ..store.facts import FactBook

@@ -16,7 +16,7 @@ from ..domain.turn import Dialogue, JobContext, Person, Turn
 from ..errors import BadAnswer, BadArgument
 from ..ports import Chat
 from ..prompts.library import PromptLibrary
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..tasks import AWAY, with_timeout
 from ..text.names import clean_name, defused, described, plain
 from ..text.people import foreign_ids, ids_by_name

@@ -22,7 +22,7 @@ from ..domain.reading import NARROWED, ReadFilter
 from ..domain.turn import Memo, Person, Pin
 from ..errors import UnavailableError
 from ..ports import Clock, Embedder, Nearest, Reranker, Vector, is_hashing
-from ..settings import Decay, Settings
+from ..settings.schema import Decay, Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineSearch

@@ -21,7 +21,7 @@ from ..domain.profile import Profile
 from ..domain.scope import Interval, Scene, Scope
 from ..domain.turn import Person
 from ..errors import UnavailableError
-from ..settings import Settings
+from ..settings.schema import Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.names import NameBook
 from ..text.characters import register_cache

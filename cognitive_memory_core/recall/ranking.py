@@ -18,7 +18,7 @@ from types import MappingProxyType
 from ..domain.event import Event
 from ..domain.message import Context, Hit
 from ..domain.scope import Interval, Scope
-from ..settings import Decay
+from ..settings.schema import Decay
 from ..store.database.words import line_key
 from ..store.search.lines import same_text
 from ..text.characters import cleared_on_erasure

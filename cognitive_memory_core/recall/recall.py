@@ -17,7 +17,7 @@ from ..domain.scope import Scene, Scope
 from ..domain.turn import Memo
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports import Tally
-from ..settings import Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.database.database import Snapshot
 from ..tasks import AWAY, PATIENCE, is_out_of_threads, seen, with_timeout
 from .beliefs_and_profiles import vector_of

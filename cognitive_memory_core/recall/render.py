@@ -51,7 +51,8 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         question.settings,
         question.query.names,
     )
-    zone, hidden, here = settings.zone, consent.opted_out, answer.people.get(question.read_filter.scene.scope, NOBODY)
+    zone, hidden = settings.zone, consent.opted_out
+    here = answer.people.get(scene.scope, NOBODY) if scene.has_place else NOBODY
     admits = consent.present_filter(scene).admits
     # an operator may see more pins than their own, and a person who opted out sees their own in the list of pins only
     own = [one for one in answer.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]

@@ -21,9 +21,9 @@ from ..domain.profile import EntityType, Profile, said_in
 from ..domain.scope import Scene
 from ..domain.turn import Pin, Turn
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
-from ..memory import CognitiveMemory
+from ..memory.cognitive_memory import CognitiveMemory
 from ..recall.render import minute
-from ..settings import Settings
+from ..settings.schema import Settings
 from ..text.people import spoken
 from .tool_arguments import (
     Action,

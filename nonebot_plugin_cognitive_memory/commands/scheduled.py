@@ -147,7 +147,7 @@ async def _is_sent(bot: Bot, superuser: str, card: Card) -> bool:
 
 
 async def _look_for_round() -> float:
-    if setup.data_dir is not None and setup.settings.enabled:
+    if setup.data_dir is not None and get_memory().is_running:  # else the directory is another bot's
         await tick(setup.data_dir / FILE, _next_due, lambda: get_memory().evolve_groups(within=HOUR))
     return MINUTE
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from cognitive_memory_core.settings import Settings
+from cognitive_memory_core.settings.schema import Settings
 
 from .sources import CORE, code, functions, nodes
 
-SETTINGS = f"{CORE}/settings.py"
+SETTINGS = f"{CORE}/settings/schema.py"
 COMMON = {"enabled", "agent", "groups", "max", "token", "console", "url", "timezone", "sharing", "cron", "backend"}
 
 

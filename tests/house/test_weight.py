@@ -94,4 +94,6 @@ def test_cards_are_imported_without_the_image_library(tmp_path: Path) -> None:
 
 def test_the_core_has_never_heard_of_a_bot(tmp_path: Path) -> None:
     """The core can be imported without importing NoneBot."""
-    assert "nonebot" not in imported("import cognitive_memory_core, cognitive_memory_core.memory; ", tmp_path)
+    assert "nonebot" not in imported(
+        "import cognitive_memory_core, cognitive_memory_core.memory.cognitive_memory; ", tmp_path
+    )

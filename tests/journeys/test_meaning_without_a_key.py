@@ -18,13 +18,13 @@ import pytest
 from cognitive_memory_core import CognitiveMemory, Settings, Turn
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import Busy, UnavailableError
+from cognitive_memory_core.memory.read_only import opened_reader
 from cognitive_memory_core.models import embedding, local
 from cognitive_memory_core.models.embedding import EmbeddingQueue
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
 from cognitive_memory_core.ports import GUESS
-from cognitive_memory_core.read_only import opened_reader
-from cognitive_memory_core.settings import EmbeddingSettings
+from cognitive_memory_core.settings.schema import EmbeddingSettings
 from cognitive_memory_core.tasks import NO_THREAD
 from tests.support.ledgers import a_ledger
 from tests.support.telling import READING, tell

@@ -22,7 +22,7 @@ from cognitive_memory_core.models import fastembed_models
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
 from cognitive_memory_core.models.reranking import LocalReranker
-from cognitive_memory_core.settings import EmbeddingSettings
+from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support.telling import READING, tell
 from tests.support.tiny_models import EMBEDDER, LENGTH, RERANKER, RERANKER_FILE, write_embedder, write_reranker
 

@@ -20,8 +20,8 @@ from cognitive_memory_core import (
     Turn,
     VectorStoreSettings,
 )
-from cognitive_memory_core.opened import Opened
-from cognitive_memory_core.settings import Live
+from cognitive_memory_core.memory.opened import Opened
+from cognitive_memory_core.settings.schema import Live
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer
 from tests.support.telling import READING, tell

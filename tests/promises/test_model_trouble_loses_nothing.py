@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from cognitive_memory_core.historian import rewriter, worker
 from cognitive_memory_core.historian.merging import PAUSES
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.clock import FrozenClock
 from tests.support.model_server import Behaviour, ModelServer, Reply, status
 from tests.support.puppet import MERGE, REWRITE, TRIAGE, Puppet

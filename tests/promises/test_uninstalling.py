@@ -43,7 +43,7 @@ async def test_what_is_left_is_listed(tmp_path: Path) -> None:
 
 def test_every_file_of_the_code_is_listed() -> None:
     """The names of files in the data directory that the code has stand in the table."""
-    from cognitive_memory_core.configuration import OVERRIDES_FILE
+    from cognitive_memory_core.settings.configuration import OVERRIDES_FILE
     from cognitive_memory_core.transfer.backup import SMALL, WAITING
 
     known = (*SMALL, *WAITING, OVERRIDES_FILE, "owner.lock", "chromadb", "queues")

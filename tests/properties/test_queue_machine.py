@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.queue.format import parsed
 from cognitive_memory_core.queue.job_queue import SUSPECT_AFTER, Claim, FileQueue
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job
 from tests.support.clock import FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed

@@ -22,7 +22,7 @@ from cognitive_memory_core.recall.ranking import (
     weighed,
     widened,
 )
-from cognitive_memory_core.settings import Decay
+from cognitive_memory_core.settings.schema import Decay
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import an_event
 from tests.support.clock import SHANGHAI

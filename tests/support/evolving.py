@@ -15,7 +15,7 @@ from cognitive_memory_core.evolution.beliefs import BeliefKeeping
 from cognitive_memory_core.evolution.evolver import Evolver, EvolverModel
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 
 from .builders import GROUP
 from .clock import FrozenClock

@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.belief import Suggestion
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.evolution.suggesting import Suggesting
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.ledgers import a_ledger
 
 from .builders import GROUP, an_event

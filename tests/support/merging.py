@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.historian.merging import EntityMerge
 from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.ledgers import a_ledger
 from tests.support.profiles import TemporaryProfiles
 

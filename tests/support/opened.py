@@ -12,9 +12,9 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.opened import Opened
+from cognitive_memory_core.memory.opened import Opened
 from cognitive_memory_core.ports import Vector
-from cognitive_memory_core.settings import Live, VectorStoreSettings
+from cognitive_memory_core.settings.schema import Live, VectorStoreSettings
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.historian.pipeline import Pipeline, SurroundingsReader
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.ledgers import Ledger
 
 from .mirrors import NoMirror

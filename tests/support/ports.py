@@ -20,7 +20,7 @@ from cognitive_memory_core.ports import Calibration, Clock, Vector
 from cognitive_memory_core.recall.one_pass import Sources
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines, LineSearch
 

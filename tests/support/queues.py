@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.queue.order import ARRIVING, FOLDERS
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 
 from .clock import FrozenClock
 from .disk import FaultyDisk

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import BaseModel, SecretStr
 
 from cognitive_memory_core.sentences.setting_meanings import MEANINGS as TEXTS
-from cognitive_memory_core.settings import Settings
+from cognitive_memory_core.settings.schema import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = "COGNITIVE_MEMORY__"

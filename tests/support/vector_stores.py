@@ -20,7 +20,7 @@ import psutil
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports import EmbeddedEvent, Vector
-from cognitive_memory_core.settings import VectorStoreSettings
+from cognitive_memory_core.settings.schema import VectorStoreSettings
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.vector_store import InMemoryVectorStore
 

@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 IMPORTED = (
-    "cognitive_memory_core.opened",
+    "cognitive_memory_core.memory.opened",
     "nonebot.adapters.onebot.v11",
     "nonebot.adapters.onebot.v12",
     "nonebot.drivers.fastapi",
-    *("anyio._backends._asyncio", "apscheduler.schedulers.asyncio", "cognitive_memory_core.memory"),
+    *("anyio._backends._asyncio", "apscheduler.schedulers.asyncio", "cognitive_memory_core.memory.cognitive_memory"),
     *("httptools", "importlib_metadata", "opencc", "PIL.ImageDraw", "PIL.ImageFont", "snowballstemmer", "tzlocal"),
     *("uvicorn.lifespan.on", "uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto"),
     *("uvicorn.protocols.websockets.websockets_sansio_impl", "uvloop"),

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.configuration import (
+from cognitive_memory_core.domain.figures import Price
+from cognitive_memory_core.errors import BadArgument, StorageRefused
+from cognitive_memory_core.settings.configuration import (
     OVERRIDES_FILE,
     Configuration,
     found_key,
     setting_keys,
 )
-from cognitive_memory_core.domain.figures import Price
-from cognitive_memory_core.errors import BadArgument, StorageRefused
-from cognitive_memory_core.settings import Settings
+from cognitive_memory_core.settings.schema import Settings
 from tests.support.disk import Fault, FaultyDisk
 
 

@@ -11,8 +11,8 @@ from cognitive_memory_core.domain.event import Event, Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent
-from cognitive_memory_core.forgetting import corrected_event
-from cognitive_memory_core.settings import Settings
+from cognitive_memory_core.memory.forgetting import corrected_event
+from cognitive_memory_core.settings.schema import Settings
 from cognitive_memory_core.text.people import spoken
 from tests.support.builders import GROUP, OPERATOR, a_draft, an_event
 from tests.support.clock import NOON

@@ -13,9 +13,9 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.configuration import with_hot
 from cognitive_memory_core.historian.upkeep import LogPruning
-from cognitive_memory_core.settings import Live
+from cognitive_memory_core.settings.configuration import with_hot
+from cognitive_memory_core.settings.schema import Live
 from tests.support.clock import FrozenClock
 from tests.support.telling import say
 from tests.support.waiting import until

@@ -17,7 +17,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import BadArgument, CognitiveMemory, PlaceSwitch, Scene, Settings, Turn
-from cognitive_memory_core.settings import HistorianSettings
+from cognitive_memory_core.settings.schema import HistorianSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.telling import EXACT

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.settings import HistorianSettings
+from cognitive_memory_core.settings.schema import HistorianSettings
 from cognitive_memory_core.vectors.chroma.place import Place
 from cognitive_memory_core.vectors.chroma.process import Bounds, ChromaProcess
 from tests.support import fake_chroma

@@ -18,13 +18,13 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
-from cognitive_memory_core.forgetting import Forgetting, Purge
 from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.historian.name_observer import NameObserver
 from cognitive_memory_core.historian.upkeep import ClockWatch
+from cognitive_memory_core.memory.forgetting import Forgetting, Purge
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, a_memo, a_pin, archived

@@ -20,14 +20,14 @@ from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
-from cognitive_memory_core.memory import CognitiveMemory
+from cognitive_memory_core.memory.cognitive_memory import CognitiveMemory
+from cognitive_memory_core.memory.reads import Reads
 from cognitive_memory_core.ports import Tally
-from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.beliefs_and_profiles import BeliefSearch, TurnProfiles
 from cognitive_memory_core.recall.one_pass import Sources
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock

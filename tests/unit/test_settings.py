@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.settings import Settings, unknown_keys
+from cognitive_memory_core.settings.schema import Settings, unknown_keys
 
 
 def with_key(dotted: str, value: object) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.configuration import Configuration
+from cognitive_memory_core.settings.configuration import Configuration
 from cognitive_memory_core.store.database import migrations, schema
 from tests import golden
 from tests.golden import fill

@@ -19,7 +19,7 @@ from ...domain.event import duplicate_key
 from ...domain.message import Message, Passage
 from ...domain.reading import NARROWED, ReadFilter
 from ...domain.scope import Interval, Scope
-from ...settings import Decay
+from ...settings.schema import Decay
 from ...text.characters import cleared_on_erasure
 from ...text.terms import SEARCHED, telling_of
 from ..database.rows import Row, micros

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ...disk import Disk
 
 if TYPE_CHECKING:  # Chroma's process needs no settings
-    from ...settings import VectorStoreSettings
+    from ...settings.schema import VectorStoreSettings
 
 TENANT, SERVER_DATABASE = "default_tenant", "default_database"  # Chroma's, used if none is set
 PORT = 8000  # Chroma's, used if the address names none

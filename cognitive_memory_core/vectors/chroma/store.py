@@ -18,7 +18,7 @@ from ...domain.event import Event
 from ...domain.reading import ReadFilter
 from ...errors import BadArgument
 from ...ports import EmbeddedEvent, Generation, Vector
-from ...settings import VectorStoreSettings
+from ...settings.schema import VectorStoreSettings
 from .place import TENANT, Place
 from .process import Bounds, ChromaProcess, ProcessDied
 

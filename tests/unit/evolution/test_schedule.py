@@ -13,7 +13,7 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
 from cognitive_memory_core.evolution.evolver import EvolutionRounds
 from cognitive_memory_core.ports import Ask
-from cognitive_memory_core.settings import EvolutionSettings, Live, Settings
+from cognitive_memory_core.settings.schema import EvolutionSettings, Live, Settings
 from cognitive_memory_core.store.beliefs import GroupActivity
 from tests.support.beliefs import FRIDAY, LIN, TEA, a_chat, answered, created
 from tests.support.builders import GROUP

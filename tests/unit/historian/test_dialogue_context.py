@@ -12,7 +12,7 @@ from cognitive_memory_core.historian.pipeline import EARLIER, MOST_NEAR, NEWEST,
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.chats import ScriptedChat, said, triaged
 from tests.support.clock import NOON, SHANGHAI

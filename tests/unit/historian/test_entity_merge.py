@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.ports import MergedLine, MergedLines
 from cognitive_memory_core.prompts.rendering import MOST_FACTS
-from cognitive_memory_core.settings import Live, ProfileSettings, Settings
+from cognitive_memory_core.settings.schema import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import TANG, TANG_THERE, a_profile

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from cognitive_memory_core.historian.upkeep import KEPT_PER_PLACE, MEGABYTE, LogPruning
-from cognitive_memory_core.settings import CaptureSettings, Live, Settings
+from cognitive_memory_core.settings.schema import CaptureSettings, Live, Settings
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, later

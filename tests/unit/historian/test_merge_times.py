@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.historian.merging import due_at
-from cognitive_memory_core.settings import ProfileSettings
+from cognitive_memory_core.settings.schema import ProfileSettings
 from cognitive_memory_core.store.facts import PendingFacts
 from tests.support.clock import NOON
 

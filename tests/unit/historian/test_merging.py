@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
-from cognitive_memory_core.settings import HistorianSettings, Live, Settings
+from cognitive_memory_core.settings.schema import HistorianSettings, Live, Settings
 from cognitive_memory_core.tasks import latest
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import MILI_THERE, TANG

@@ -17,7 +17,7 @@ from cognitive_memory_core.historian.model_merger import LEFT_OUT, ModelMerger
 from cognitive_memory_core.historian.rules import RuleMerger
 from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
 from tests.support.tallies import Counts

@@ -16,7 +16,7 @@ from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.ports import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
 from tests.support.chats import ScriptedChat, said, statements, triaged
 from tests.support.clock import NOON

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.historian.pipeline import MOST_NEAR, Surroundings, SurroundingsReader, is_timeless
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger

@@ -16,7 +16,7 @@ from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableE
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from cognitive_memory_core.text.characters import clear_caches
 from tests.support.clock import NOON
 from tests.support.puppet import REWRITE, TRIAGE, Part, Puppet, Question, shaped, statement

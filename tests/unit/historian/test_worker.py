@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.turn import Dialogue, JobContext, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
 from cognitive_memory_core.historian.worker import HistorianWorker
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
-from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
+from cognitive_memory_core.settings.schema import HistorianSettings, Live, QueueSettings, Settings
 from cognitive_memory_core.store.events import EventLedger
 from cognitive_memory_core.tasks import latest
 from tests.support.builders import GROUP, OTHER_GROUP, a_job

@@ -18,7 +18,7 @@ from cognitive_memory_core.models.breaker import Breaker
 from cognitive_memory_core.models.caller_models import CallerChat
 from cognitive_memory_core.models.spending import MERGE, Budget, BudgetedChat, NoModel
 from cognitive_memory_core.ports import Ask
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from cognitive_memory_core.store.ledger import Housekeeping
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON, FrozenClock

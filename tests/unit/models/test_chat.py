@@ -12,7 +12,7 @@ from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, Perman
 from cognitive_memory_core.models.chat import OpenAIChat
 from cognitive_memory_core.models.client import ModelClient
 from cognitive_memory_core.ports import Ask
-from cognitive_memory_core.settings import ModelSettings
+from cognitive_memory_core.settings.schema import ModelSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
 from tests.support.model_server import Behaviour, ModelServer, message, status, tool_call, words

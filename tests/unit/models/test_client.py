@@ -26,7 +26,7 @@ from cognitive_memory_core.errors import (
     UnavailableError,
 )
 from cognitive_memory_core.models.client import ModelClient
-from cognitive_memory_core.settings import EmbeddingSettings
+from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
 from tests.support.model_server import Behaviour, ModelServer, raw, status
@@ -47,7 +47,7 @@ POSTING = """
 import asyncio, sys
 from pydantic import SecretStr
 from cognitive_memory_core.models.client import ModelClient
-from cognitive_memory_core.settings import EmbeddingSettings
+from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support.meters import ListedMeter
 
 async def post():
@@ -240,7 +240,7 @@ async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pyte
 def test_package_costs_nothing_until_its_client_is_wanted() -> None:
     """Importing the package does not import the client libraries."""
     code = (
-        "import cognitive_memory_core.models, cognitive_memory_core.opened, sys; "
+        "import cognitive_memory_core.models, cognitive_memory_core.memory.opened, sys; "
         "print({'openai', 'httpx'} & {*sys.modules})"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.models.embedding import OpenAIEmbedder
-from cognitive_memory_core.settings import EmbeddingSettings
+from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
 from tests.support.model_server import DIMENSIONS, Behaviour, ModelServer, embeddings, vector_of, well

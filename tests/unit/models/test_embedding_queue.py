@@ -13,7 +13,7 @@ from cognitive_memory_core.models.breaker import MAX_FAILURES
 from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.models.embedding import EmbeddingQueue, OpenAIEmbedder
 from cognitive_memory_core.ports import Calibration, Embedder, Vector
-from cognitive_memory_core.settings import EmbeddingSettings
+from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support.ledgers import a_ledger
 from tests.support.meters import ListedMeter
 from tests.support.model_server import DIMENSIONS, ModelServer, never, well

@@ -19,7 +19,7 @@ from cognitive_memory_core.models.caller_models import Lender
 from cognitive_memory_core.models.chat import lent_chat
 from cognitive_memory_core.models.spending import Budget
 from cognitive_memory_core.ports import SystemClock
-from cognitive_memory_core.settings import Live
+from cognitive_memory_core.settings.schema import Live
 from tests.support.ledgers import a_ledger
 from tests.support.model_server import ModelServer, slowly, status, tool_call
 from tests.support.puppet import answering

@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.models.spending import Budget
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.ports import Wrapping

@@ -9,7 +9,7 @@ import pytest
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.models.client import ModelClient
 from cognitive_memory_core.models.reranking import HttpReranker
-from cognitive_memory_core.settings import RerankSettings
+from cognitive_memory_core.settings.schema import RerankSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
 from tests.support.model_server import Behaviour, ModelServer, as_json

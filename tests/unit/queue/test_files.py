@@ -23,7 +23,7 @@ from cognitive_memory_core.errors import BadArgument, LimitReached, StorageRefus
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, parsed
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock

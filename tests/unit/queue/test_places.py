@@ -12,7 +12,7 @@ from typing import Any
 
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import WRITERS, FileQueue
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import FaultyDisk

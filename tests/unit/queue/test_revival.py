@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed

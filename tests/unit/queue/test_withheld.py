@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk

@@ -23,7 +23,7 @@ from cognitive_memory_core.recall.compression import (
     ModelSummariser,
     checked_dialogue,
 )
-from cognitive_memory_core.settings import Live
+from cognitive_memory_core.settings.schema import Live
 from cognitive_memory_core.text.terms import token_count
 from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.chats import ScriptedChat

@@ -14,7 +14,7 @@ from cognitive_memory_core.errors import BadArgument, PermanentError, TransientE
 from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.recall import SearchResult
-from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON

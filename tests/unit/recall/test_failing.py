@@ -17,7 +17,7 @@ from cognitive_memory_core.models.breaker import MAX_FAILURES, Breaker
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
 from cognitive_memory_core.recall.one_pass import DEGRADED
 from cognitive_memory_core.recall.query import CurrentNames
-from cognitive_memory_core.settings import Live, Settings
+from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger

@@ -20,7 +20,7 @@ from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.render import CLOSED, OPENED
-from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON

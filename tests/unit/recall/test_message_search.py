@@ -18,7 +18,7 @@ from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.recall.one_pass import OF_SEARCH, ContextAnswer, Question, found_lines, hit_of
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.recall import Recall, SearchResult
-from cognitive_memory_core.settings import Decay, Settings
+from cognitive_memory_core.settings.schema import Decay, Settings
 from cognitive_memory_core.store.database.database import Snapshot
 from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
 from tests.support.builders import GROUP, OPERATOR, a_message

@@ -17,7 +17,7 @@ from cognitive_memory_core.recall.ranking import (
     weighed,
     widened,
 )
-from cognitive_memory_core.settings import Decay
+from cognitive_memory_core.settings.schema import Decay
 from cognitive_memory_core.store.database.words import line_key
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import PRIVATE, an_event

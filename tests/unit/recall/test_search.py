@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.one_pass import TRACED
 from cognitive_memory_core.recall.recall import SearchResult
-from cognitive_memory_core.settings import Live, QuerySettings, Settings
+from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger

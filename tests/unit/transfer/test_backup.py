@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core import BadArgument, CognitiveMemory, Message, StorageRefused, Turn
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings import QueueSettings
+from cognitive_memory_core.settings.schema import QueueSettings
 from cognitive_memory_core.transfer import backed_up
 from tests.support.builders import a_job
 from tests.support.clock import NOON, FrozenClock

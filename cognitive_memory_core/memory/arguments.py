@@ -10,9 +10,9 @@ from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from . import sentences
-from .domain.scope import checked_id
-from .errors import BadArgument
+from .. import sentences
+from ..domain.scope import checked_id
+from ..errors import BadArgument
 
 C = TypeVar("C", bound=type[Any])
 _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # further types accepted for a hint
@@ -27,7 +27,7 @@ def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
     """
 
     def decorated(cls: C) -> C:
-        package = cls.__module__.rpartition(".")[0]
+        package = cls.__module__.partition(".")[0]
         for name, member in list(vars(cls).items()):
             if not name.startswith("_") and inspect.iscoroutinefunction(member):
                 setattr(cls, name, _checked(member, {one: f"{package}.{home}" for one, home in homes.items()}))

@@ -10,32 +10,32 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from . import sentences
+from .. import sentences
+from ..domain.event import Event
+from ..domain.scope import Scene, Scope, checked_instant, checked_text
+from ..errors import BadArgument, NotPermitted
+from ..settings.configuration import with_hot
+from ..settings.schema import Live, Settings
+from ..tasks import completed
 from .arguments import checks_arguments
-from .configuration import with_hot
-from .domain.event import Event
-from .domain.scope import Scene, Scope, checked_instant, checked_text
-from .errors import BadArgument, NotPermitted
 from .pins_and_revisions import PinsAndRevisions
 from .reads import MOST_DAYS, checked_ids, reading
-from .settings import Live, Settings
 from .stopwatches import Durations
-from .tasks import completed
 
 if TYPE_CHECKING:
-    from .domain.belief import Belief, Evolution, Suggestion
-    from .domain.erasure import Erasure
-    from .domain.figures import Activity
-    from .domain.message import Backfill, Message
-    from .domain.quality import QualityReport
-    from .domain.scope import PlaceSwitch, Switch
-    from .domain.turn import FailedJob, Turn
+    from ..domain.belief import Belief, Evolution, Suggestion
+    from ..domain.erasure import Erasure
+    from ..domain.figures import Activity
+    from ..domain.message import Backfill, Message
+    from ..domain.quality import QualityReport
+    from ..domain.scope import PlaceSwitch, Switch
+    from ..domain.turn import FailedJob, Turn
+    from ..models.caller_models import Lend
+    from ..ports import Chat, Clock, Embedder, Reranker
+    from ..prompts.library import PromptPreview
     from .learning import Learning
     from .listings import Listings
-    from .models.caller_models import Lend
     from .opened import Opened
-    from .ports import Chat, Clock, Embedder, Reranker
-    from .prompts.library import PromptPreview
     from .status import Status
 
 TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "report", "storage_errors")
@@ -219,7 +219,7 @@ class CognitiveMemory(PinsAndRevisions):
 
         The prompt named ``tried`` is shown with ``template`` in its place; nothing is stored.
         """
-        from .prompts.library import previews  # noqa: PLC0415  # most bots never show their prompts
+        from ..prompts.library import previews  # noqa: PLC0415  # most bots never show their prompts
 
         folder, zone = self._opened.data_dir / "prompts", self._settings.current.zone
         return await asyncio.to_thread(previews, folder, {tried: template} if tried else {}, zone)
@@ -312,7 +312,7 @@ class CognitiveMemory(PinsAndRevisions):
 
         Raises BadArgument if ``until`` has no zone, is not in the future, or is given with "on".
         """
-        from .domain.scope import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
+        from ..domain.scope import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
 
         opened, placed = self._opened, PlaceSwitch(scene.scope, switch, until)
         if until and (switch == "on" or checked_instant(until, "until") <= opened.clock.now()):
@@ -337,8 +337,8 @@ class CognitiveMemory(PinsAndRevisions):
         """
         if not 1 <= days <= MOST_DAYS:
             raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
-        from .domain.belief import Evolution  # noqa: PLC0415  # loaded with an open memory
-        from .evolution.beliefs import group_of  # noqa: PLC0415  # the same
+        from ..domain.belief import Evolution  # noqa: PLC0415  # loaded with an open memory
+        from ..evolution.beliefs import group_of  # noqa: PLC0415  # the same
 
         if self._open is None:
             return Evolution(message=self.reason)
@@ -407,7 +407,7 @@ class CognitiveMemory(PinsAndRevisions):
 
         Without a model, or if it fails, only the newest lines that fit are returned. People who opted out are left out.
         """
-        from .recall.compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # as above
+        from ..recall.compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # as above
 
         lines = checked_dialogue(messages)
         if self._open is None:
@@ -511,8 +511,8 @@ class CognitiveMemory(PinsAndRevisions):
         new or regular file, StorageRefused if the disk refuses.
         """
         await self._learning()  # loads what follows, off the event loop
+        from ..transfer import checked_target, exported  # noqa: PLC0415  # as said
         from .forgetting import without_forgotten  # noqa: PLC0415  # as said
-        from .transfer import checked_target, exported  # noqa: PLC0415  # as said
 
         opened = self._opened
         target = await asyncio.to_thread(checked_target, Path(path), opened.data_dir)
@@ -530,7 +530,7 @@ class CognitiveMemory(PinsAndRevisions):
     async def discard_export(self, path: Path) -> None:
         """Delete an exported file, and remove it from the copies that an erasure lists."""
         await self._learning()
-        from .transfer import checked_target  # noqa: PLC0415  # as above
+        from ..transfer import checked_target  # noqa: PLC0415  # as above
 
         opened = self._opened
         target = await asyncio.to_thread(checked_target, Path(path), opened.data_dir)
@@ -544,7 +544,7 @@ class CognitiveMemory(PinsAndRevisions):
         refuses; nothing incomplete remains. Indexes are left out and rebuilt when the copy is opened.
         """
         opened, learning = self._opened, await self._learning()
-        from .transfer import backed_up  # noqa: PLC0415  # as above
+        from ..transfer import backed_up  # noqa: PLC0415  # as above
 
         await opened.buffer.flush()
         async with learning.purge.turn:  # no erasure meanwhile
@@ -582,9 +582,9 @@ def _machinery() -> ModuleType:
 
 async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning:
     def load() -> ModuleType:
+        from ..store.numpy_on_use import np  # noqa: PLC0415  # the same
+        from ..text import statements, terms  # noqa: PLC0415  # the same
         from . import learning  # noqa: PLC0415  # loaded when a memory is open already
-        from .store.numpy_on_use import np  # noqa: PLC0415  # the same
-        from .text import statements, terms  # noqa: PLC0415  # the same
 
         statements.offences(".")  # compiles patterns that would otherwise delay the first message
         np.unique(np.empty(0))  # loads numpy, and what this uses: a process out of file handles could not

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from . import sentences
-from .disk import LOCK
-from .errors import UnavailableError
-from .store.database.migrations import MAGIC, copies_of, is_blank
+from .. import sentences
+from ..disk import LOCK
+from ..errors import UnavailableError
+from ..store.database.migrations import MAGIC, copies_of, is_blank
 
 LEDGER = "ledger.db"
 CONSENT = "ledger.new"  # an empty file with which the operator requests a new ledger despite remains of an older one

@@ -8,32 +8,32 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from .domain.profile import ProfileKey
-from .errors import UnavailableError
-from .evolution.evolver import EvolutionRounds, Evolver, EvolverModel
-from .evolution.suggesting import Suggesting
+from ..domain.profile import ProfileKey
+from ..errors import UnavailableError
+from ..evolution.evolver import EvolutionRounds, Evolver, EvolverModel
+from ..evolution.suggesting import Suggesting
+from ..historian.intake import PastLines
+from ..historian.merging import EntityMerge, ProfileMerging
+from ..historian.model_merger import ModelMerger
+from ..historian.pipeline import Pipeline, SurroundingsReader
+from ..historian.rewriter import BackedHistorian, ModelHistorian
+from ..historian.rules import RuleHistorian, RuleMerger
+from ..historian.upkeep import IntegrityWatch, LogPruning
+from ..historian.worker import HistorianWorker
+from ..migration.conversion import SummaryTakeover
+from ..models.breaker import Breaker
+from ..models.caller_models import LentModel
+from ..models.chat import ROLES, chats_of
+from ..models.spending import EVOLUTION, BudgetedChat
+from ..ports import Chat, Historian, Merger
+from ..prompts.library import TEMPLATES, PromptLibrary, read_templates
+from ..quality.reporting import Reporting
+from ..recall.compression import ModelSummariser
+from ..tasks import BackgroundLoop
+from ..transfer import imported
+from ..vectors.indexer import BATCH, Indexer, ProfileIndexer
 from .forgetting import Forgetting, Purge
-from .historian.intake import PastLines
-from .historian.merging import EntityMerge, ProfileMerging
-from .historian.model_merger import ModelMerger
-from .historian.pipeline import Pipeline, SurroundingsReader
-from .historian.rewriter import BackedHistorian, ModelHistorian
-from .historian.rules import RuleHistorian, RuleMerger
-from .historian.upkeep import IntegrityWatch, LogPruning
-from .historian.worker import HistorianWorker
-from .migration.conversion import SummaryTakeover
-from .models.breaker import Breaker
-from .models.caller_models import LentModel
-from .models.chat import ROLES, chats_of
-from .models.spending import EVOLUTION, BudgetedChat
 from .opened import Opened
-from .ports import Chat, Historian, Merger
-from .prompts.library import TEMPLATES, PromptLibrary, read_templates
-from .quality.reporting import Reporting
-from .recall.compression import ModelSummariser
-from .tasks import BackgroundLoop
-from .transfer import imported
-from .vectors.indexer import BATCH, Indexer, ProfileIndexer
 
 log = logging.getLogger(__name__)
 POLL, LONGEST_POLL = 0.02, 0.25  # seconds; each poll of a drain counts rows, so the interval grows

@@ -8,13 +8,13 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from .domain.figures import LEDGER_ROWS, Activity, IndexState, MergeState, PurgeState, Spending, Totals
-from .domain.scope import Interval, Scene
-from .domain.turn import QueueCounts
-from .errors import UnavailableError
-from .ports import is_hashing
-from .tasks import ErrorState, restarts
-from .vectors.chroma.store import server_refusal
+from ..domain.figures import LEDGER_ROWS, Activity, IndexState, MergeState, PurgeState, Spending, Totals
+from ..domain.scope import Interval, Scene
+from ..domain.turn import QueueCounts
+from ..errors import UnavailableError
+from ..ports import is_hashing
+from ..tasks import ErrorState, restarts
+from ..vectors.chroma.store import server_refusal
 
 if TYPE_CHECKING:
     from .learning import Learning

@@ -8,27 +8,27 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .consent import Consent
-from .domain.figures import Spending, Totals
-from .domain.message import Hit
-from .domain.quality import QualityReport
-from .domain.reading import ReadFilter
-from .domain.scope import PlaceSwitch
-from .domain.turn import FailedJob, QueueCounts
-from .errors import UnavailableError
+from ..consent import Consent
+from ..domain.figures import Spending, Totals
+from ..domain.message import Hit
+from ..domain.quality import QualityReport
+from ..domain.reading import ReadFilter
+from ..domain.scope import PlaceSwitch
+from ..domain.turn import FailedJob, QueueCounts
+from ..errors import UnavailableError
+from ..models.embedding import EmbeddingQueue, embedding_of
+from ..ports import SystemClock
+from ..profiles.files import FileProfiles
+from ..quality.reporting import Reporting
+from ..queue.job_queue import FileQueue
+from ..recall.one_pass import Sources
+from ..recall.query import CurrentNames
+from ..recall.recall import Recall
+from ..settings.schema import Live, Settings
+from ..store.ledger import ClockState, Ledger
+from ..transfer import checked_target, exported
 from .forgetting import without_forgotten
 from .lost_ledger import LEDGER
-from .models.embedding import EmbeddingQueue, embedding_of
-from .ports import SystemClock
-from .profiles.files import FileProfiles
-from .quality.reporting import Reporting
-from .queue.job_queue import FileQueue
-from .recall.one_pass import Sources
-from .recall.query import CurrentNames
-from .recall.recall import Recall
-from .settings import Live, Settings
-from .store.ledger import ClockState, Ledger
-from .transfer import checked_target, exported
 
 
 @dataclass(frozen=True)

@@ -8,24 +8,24 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from . import sentences
+from .. import sentences
+from ..domain.event import Event
+from ..domain.message import NOTHING, Context, Hit
+from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
+from ..domain.scope import Scene, checked_id
+from ..errors import NotPermitted, UnavailableError, UnknownEvent
+from ..settings.schema import Live, Settings
 from .arguments import checks_arguments
-from .domain.event import Event
-from .domain.message import NOTHING, Context, Hit
-from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey
-from .domain.scope import Scene, checked_id
-from .errors import NotPermitted, UnavailableError, UnknownEvent
-from .settings import Live, Settings
 from .stopwatches import Stopwatches
 
 if TYPE_CHECKING:
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
-    from .domain.message import Message
-    from .domain.reading import CatchUp
-    from .domain.scope import Scope
-    from .domain.turn import Memo
+    from ..domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
+    from ..domain.message import Message
+    from ..domain.reading import CatchUp
+    from ..domain.scope import Scope
+    from ..domain.turn import Memo
+    from ..recall.ranking import Explanation
     from .opened import Opened
-    from .recall.ranking import Explanation
 
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
@@ -100,7 +100,7 @@ class Reads:
 
         ``settings`` replace the present settings for this call only. Nothing is stored.
         """
-        from .recall.ranking import Explanation  # noqa: PLC0415  # loaded with an open memory
+        from ..recall.ranking import Explanation  # noqa: PLC0415  # loaded with an open memory
 
         if self._open is None or not self._open.consent.may_search(scene):
             return Explanation(NOTHING)
@@ -124,8 +124,8 @@ class Reads:
         raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
         date includes its day.
         """
-        from .consent import requested_filter  # noqa: PLC0415  # loaded with an open memory
-        from .text.time.time_limits import interval_of  # noqa: PLC0415  # the same
+        from ..consent import requested_filter  # noqa: PLC0415  # loaded with an open memory
+        from ..text.time.time_limits import interval_of  # noqa: PLC0415  # the same
 
         window = interval_of(time_from, time_to, self._settings.current.zone)
         read_filter, opened = requested_filter(scene, user_id, group_id, kinds, window), self._open
@@ -149,7 +149,7 @@ class Reads:
     @reading(list, "may_recall")
     async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the asker's own events that the asker forgot and can restore, the latest forgotten first."""
-        from .domain.erasure import RESTORABLE  # noqa: PLC0415  # few ask
+        from ..domain.erasure import RESTORABLE  # noqa: PLC0415  # few ask
 
         opened, count, start = self._opened, counted(limit, 20), counted(offset, 0, most=MAX_OFFSET)
         if not scene.user_id:
@@ -197,8 +197,8 @@ class Reads:
         ten minutes do not count as the last one. At most 2,000 lines are counted. Empty while the place is switched
         off or not read. Raises UnavailableError.
         """
-        from .domain.reading import CatchUp, talks_of  # noqa: PLC0415  # few ask
-        from .text.time.time_limits import instant_of  # noqa: PLC0415  # as above
+        from ..domain.reading import CatchUp, talks_of  # noqa: PLC0415  # few ask
+        from ..text.time.time_limits import instant_of  # noqa: PLC0415  # as above
 
         start = None if since is None else instant_of(since, self._settings.current.zone, "since")
         if (opened := self._open) is None:
@@ -261,8 +261,8 @@ class Reads:
         self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
     ) -> BeliefPage:
         """Return the beliefs of the scene's group, strongest first: "active", "deprecated" or "all" of them."""
-        from .domain.belief import BeliefPage  # noqa: PLC0415  # loaded with an open memory
-        from .evolution.beliefs import group_of  # noqa: PLC0415  # the same
+        from ..domain.belief import BeliefPage  # noqa: PLC0415  # loaded with an open memory
+        from ..evolution.beliefs import group_of  # noqa: PLC0415  # the same
 
         opened, count, start = self._open, counted(limit, 20), counted(offset, 0, most=MAX_OFFSET)
         if opened is None or not opened.consent.may_recall(scene):
@@ -276,7 +276,7 @@ class Reads:
         self, scene: Scene, query: str, *, limit: int = 5, threshold: float = 0.7
     ) -> list[BeliefHit]:
         """Search the active beliefs of the scene's group; scores are in [0, 1], best first."""
-        from .evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
+        from ..evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, scope, count = self._opened, group_of(scene), counted(limit, 5)
         said, worded = query[:MAX_QUERY], opened.consent.belief
@@ -297,7 +297,7 @@ class Reads:
     @reading(list, "may_recall")
     async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
         """Return the change log of the beliefs of the scene's group for the last ``days``, oldest first."""
-        from .evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
+        from ..evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, scope, count = self._opened, group_of(scene), counted(days, 7, most=MOST_DAYS)
         found = await opened.beliefs.beliefs.changes(scope, opened.clock.now() - timedelta(days=count))

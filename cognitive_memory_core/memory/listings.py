@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
-from . import sentences
-from .domain.event import Event, MissedEvent, corrected_id
-from .domain.figures import Spending
-from .domain.message import Message
-from .domain.profile import EntityType, Profile, ProfileKey
-from .domain.reading import (
+from .. import sentences
+from ..domain.event import Event, MissedEvent, corrected_id
+from ..domain.figures import Spending
+from ..domain.message import Message
+from ..domain.profile import EntityType, Profile, ProfileKey
+from ..domain.reading import (
     Answering,
     EventListing,
     LineListing,
@@ -21,11 +21,11 @@ from .domain.reading import (
     ProfileSource,
     ReadFilter,
 )
-from .domain.scope import Scene, Scope, checked_id, derived_id
-from .domain.turn import Alias
-from .errors import NotPermitted, UnknownEvent
+from ..domain.scope import Scene, Scope, checked_id, derived_id
+from ..domain.turn import Alias
+from ..errors import NotPermitted, UnknownEvent
+from ..recall.recall import SearchResult
 from .opened import Opened
-from .recall.recall import SearchResult
 
 QUESTION = 400  # characters of a noted question
 LONGEST = 4_000  # characters of a text that is searched for

@@ -14,12 +14,12 @@ from typing import Any, Literal, cast
 
 from pydantic import SecretStr
 
-from . import sentences
-from .disk import Disk, Vanished, is_withheld
-from .domain.figures import Price
-from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
-from .sentences.setting_meanings import MEANINGS
-from .settings import Settings, flat_settings, setting_keys, value_at
+from .. import sentences
+from ..disk import Disk, Vanished, is_withheld
+from ..domain.figures import Price
+from ..errors import BadArgument, BadSetting, PermanentError, StorageRefused
+from ..sentences.setting_meanings import MEANINGS
+from .schema import Settings, flat_settings, setting_keys, value_at
 
 OVERRIDES_FILE = "overrides.json"
 HOT = (

@@ -6,15 +6,15 @@ import asyncio
 import secrets
 from dataclasses import replace
 
-from . import sentences
+from .. import sentences
+from ..domain.event import shortened
+from ..domain.profile import Profile, ProfileKey, Revision, said_in
+from ..domain.scope import Scene
+from ..domain.turn import Pin
+from ..errors import BadArgument, LimitReached, NotPermitted, UnknownPin
+from ..text.names import clean_text, one_line
 from .arguments import checks_arguments
-from .domain.event import shortened
-from .domain.profile import Profile, ProfileKey, Revision, said_in
-from .domain.scope import Scene
-from .domain.turn import Pin
-from .errors import BadArgument, LimitReached, NotPermitted, UnknownPin
 from .reads import Reads, reading
-from .text.names import clean_text, one_line
 
 PIN_LENGTH = 500
 

