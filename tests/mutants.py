@@ -154,7 +154,7 @@ MUTANTS = (
     ),
     Mutant(
         "erasure: others' lines name an erased person",
-        (Edit("    rewording.messages()\n", ""),),
+        (Edit("        rewording.messages()\n", ""),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/store/test_eraser.py",
     ),
