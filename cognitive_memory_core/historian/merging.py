@@ -210,7 +210,8 @@ class ProfileMerging:
         self._merges: set[asyncio.Task[None]] = set()
         self._next_due: datetime | None = None
         self._looked_at = 0.0
-        self._must_look = self._skips_waiting = False
+        self._nudges = self._answered = 0  # a nudge counts as answered when what it told of has been read
+        self._skips_waiting = False
         self._suspensions = 0
         self.paused = False
 
@@ -226,12 +227,13 @@ class ProfileMerging:
 
     def nudge(self) -> None:
         """Check for new facts soon."""
-        self._must_look = True
+        self._nudges += 1
         self.loop.nudge()
 
     def wake_now(self) -> None:
         """Merge waiting facts at once, except in the pause after a failure; call it when no more facts are expected."""
-        self._must_look = self._skips_waiting = True
+        self._nudges += 1
+        self._skips_waiting = True
         self.loop.wake_now()
 
     async def waiting(self) -> Sequence[PendingFacts]:
@@ -260,13 +262,14 @@ class ProfileMerging:
         """Merge what is due, ``concurrency`` profiles at a time; return the seconds until the clock is read again."""
         clock, settings, passed = self._entity.clock, self._entity.settings.current, time.monotonic() - self._looked_at
         is_learning = self._is_learning()  # then jobs may bring more facts, and a nudge alone waits a second
-        is_nudged = self._must_look and (self._skips_waiting or passed >= LOOKS_WHILE_LEARNING or not is_learning)
+        is_asked, nudges = self._nudges > self._answered, self._nudges
+        is_nudged = is_asked and (self._skips_waiting or passed >= LOOKS_WHILE_LEARNING or not is_learning)
         is_due = self._next_due is not None and clock.now() >= self._next_due
         if self.paused or not (is_nudged or is_due or passed >= LOOKS):
             return POLL
 
         waiting, skips_waiting = await self.waiting(), self._skips_waiting
-        self._looked_at, self._must_look, now = time.monotonic(), False, clock.now()
+        self._looked_at, self._answered, now = time.monotonic(), nudges, clock.now()
         when = {
             one.key: due_at(one, settings.profile, now, skips_waiting=skips_waiting, is_learning=is_learning)
             for one in waiting
@@ -276,7 +279,7 @@ class ProfileMerging:
             self.trouble.end()
         due = [key for key, at in when.items() if at <= now and not self._suspensions]
         if not due:
-            self._skips_waiting = False
+            self._skips_waiting &= self._nudges > nudges
             return POLL
         room = asyncio.Semaphore(settings.historian.concurrency)
         merges = self._merges = {asyncio.create_task(self._merge(key, room), name="merge") for key in due}

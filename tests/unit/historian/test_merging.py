@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
 from cognitive_memory_core.settings.schema import HistorianSettings, Live, Settings
+from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.tasks import latest
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import MILI_THERE, TANG
@@ -235,6 +236,25 @@ async def test_whoever_is_left_out_does_not_hold_up_drain() -> None:
         assert await merging.state() == MergeState()
     assert await world.waiting() == 1
     assert [person.id for person, _, _ in world.merger.merged] == ["2000002"]
+
+
+async def test_what_is_told_during_a_look_is_merged() -> None:
+    """Facts that come while the waiting ones are read are merged at once if they are asked for then."""
+    world = World()
+
+    class ToldMeanwhile(ProfileMerging):
+        looks = 0
+
+        async def waiting(self) -> Sequence[PendingFacts]:
+            found = await super().waiting()
+            self.looks += 1
+            if self.looks == 1:
+                await told(world, self, TANG, "甲")
+                self.wake_now()
+            return found
+
+    async with running(ToldMeanwhile(world.entity)):
+        await until(lambda: len(world.merger.merged) == 1)
 
 
 async def test_while_held_nothing_is_merged() -> None:
