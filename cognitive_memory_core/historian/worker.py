@@ -75,6 +75,7 @@ class HistorianWorker:
         self._turned_back: set[str] = set()  # ids of the jobs that an outage requeued
         self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet
         self._is_nudged = True
+        self._claiming = asyncio.Lock()  # so that a suspension begins when a claim under way is known
         self._suspensions = 0
         self.paused = False
 
@@ -106,7 +107,8 @@ class HistorianWorker:
         """Run no job during the ``with`` block; running ones are cancelled and requeued without counting an attempt."""
         self._suspensions += 1
         try:
-            await completed(self._requeue_running())
+            async with self._claiming:
+                await completed(self._requeue_running())
             yield
         finally:
             self._suspensions -= 1
@@ -123,10 +125,12 @@ class HistorianWorker:
             calling = len(self._running) - len(self._storing)
             if calling >= settings.concurrency or len(self._running) >= settings.concurrency + MAX_STORING:
                 break
-            if (claim := await self._queue.claim()) is None:
-                break
-            if self._suspensions:  # since the claim was asked for
-                self._unreturned.append(claim)
+            async with self._claiming:
+                claim = None if self._suspensions else await self._queue.claim()
+                if claim and self._suspensions:  # since the claim was asked for
+                    self._unreturned.append(claim)
+                    claim = None
+            if claim is None:
                 break
             task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
             self._running[task] = claim

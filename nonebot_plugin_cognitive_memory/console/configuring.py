@@ -61,7 +61,9 @@ async def change(visit: Visit) -> Response:
         result = await hot_settings.reset(key)
     else:
         result = await hot_settings.change(key, visit.sent("value"))
-    changed = "; ".join(f"{one} = {hot_settings.configuration.state(one).value}" for one in result.changed)
+    language: Literal["zh", "en"] = "zh" if visit.language == "zh" else "en"
+    values = {_meaning(one, language): hot_settings.configuration.state(one).value for one in result.changed}
+    changed = "; ".join(visit.words("settings.now", meaning=meaning, value=now) for meaning, now in values.items())
     if not changed and not result.problems:
         changed = visit.words("settings.same")
     return visit.go("/settings", notice=changed, reported=result.problems)

@@ -62,7 +62,7 @@ WORDS: Mapping[str, str] = {
     "memory.use_that": "Use that wording instead",
     "memory.use_this": "Put this wording back in its place",
     "memory.use_about": (
-        "The wording that is used now is then replaced; source lines stay. Forgetting one hides its source lines too."
+        "The lines behind the wording in use are shown; those behind another stay hidden until it is used."
     ),
     "question.expects": "Expected:",
     "question.on_purpose": (
@@ -172,7 +172,7 @@ WORDS: Mapping[str, str] = {
     "memory.source": "source",
     "memory.no_talk": "No line is shown: hidden with a forgotten memory, no longer in the log, or it was imported.",
     "memory.hidden_talk": "Its source lines are hidden with the earlier wording; use that again to see them.",
-    "memory.reworded": "Reworded by hand, nobody's own words",
+    "memory.reworded": "This is a wording changed by hand, nobody's own words.",
     "memory.wordings": "Other wordings",
     "memory.change": "Change it",
     "memory.changed_meanwhile": (
@@ -403,6 +403,7 @@ WORDS: Mapping[str, str] = {
     "settings.overridden": "changed at run time, .env says {value}",
     "settings.set": "Set",
     "settings.reset": "Back to .env",
+    "settings.now": "{meaning}: {value}",
     "settings.same": "Nothing changed.",
     "transfers.export": "Export",
     "transfers.export_about": "Everything as JSON Lines, which can be imported again. The file stays here for an hour.",

@@ -274,10 +274,10 @@ async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> 
     async with shown.visited() as visitor:
         page = await visitor.look("/settings")
         assert "COGNITIVE_MEMORY__AGENT=default" in page
-        assert "query.auto_top_k = 5" in await visitor.act(
+        assert "每轮自动想起几条：5" in await visitor.act(
             "/settings/change", key="query.auto_top_k", value="5", action="set"
         )
-        assert "query.auto_top_k = 8" in await visitor.act("/settings/change", key="query.auto_top_k", action="reset")
+        assert "每轮自动想起几条：8" in await visitor.act("/settings/change", key="query.auto_top_k", action="reset")
         refused = await visitor.send(
             "/settings/change",
             form_token=await visitor.form_token(),
