@@ -35,8 +35,9 @@ MARK = "<!-- transcript:begin -->"  # what stands above it in commands.md is wri
 PLUGIN = (
     "from nonebot import require\n"
     "require('nonebot_plugin_cognitive_memory')\n"
-    "from nonebot_plugin_cognitive_memory.commands import pacing\n"
-    "pacing.CALLS = 1_000\n"  # one person sends more than ten commands a minute here
+    "from nonebot_plugin_cognitive_memory.commands import entry\n"
+    "from nonebot_plugin_cognitive_memory.limits import TokenBuckets\n"
+    "entry._pace = TokenBuckets(1_000, 1_000)\n"  # one person sends more than ten commands a minute here
 )
 TOO_OFTEN = "命令用得太快了"
 QUIET, PATIENCE = 1.0, 60.0  # seconds without a message after which an answer is over; seconds to wait for one
