@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, Version, open_bot, version_of
-from tests.support.waiting import until
 
 ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`", re.MULTILINE)
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
@@ -44,22 +43,6 @@ async def test_every_listed_command_answers(tmp_path: Path, version: Version) ->
                 assert answer
                 assert "没有这个子命令" not in answer
                 assert not answer.startswith("写法") or english == "why"
-
-
-@pytest.mark.parametrize("version", version_of("v12"))
-async def test_forget_does_what_the_table_says(tmp_path: Path, version: Version) -> None:
-    """After a person deletes an event by its number in the list, the list does not show it any more."""
-    env = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"]
-    async with open_bot(tmp_path, {"only": ONLY}, env, version) as (_, client):
-        await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
-
-        async def is_listed() -> bool:
-            return "花生" in await client.ask("/记忆 列表", group=GROUP, user=_next())
-
-        await until(is_listed, pause=0.5)  # the rate limit of commands
-        assert "花生" in await _asked(client, "/记忆 列表")
-        await _asked(client, "/记忆 忘掉 1")
-        assert "过敏" not in await _asked(client, "/记忆 列表")
 
 
 async def _asked(client: OneBotClient, command: str) -> str:

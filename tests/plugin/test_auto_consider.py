@@ -226,27 +226,6 @@ async def test_echoes_are_nobodys_words(world: Callable[..., World]) -> None:
     assert asked == []
 
 
-async def test_a_killed_bot_gathers_again(world: Callable[..., World], tmp_path: Path) -> None:
-    """Lines collected before a kill are considered once after the next start."""
-    here = world(tmp_path)
-    here.say("昨天说过的")
-    await here.after(10_000)
-    here.say("我怕猫")
-    here.say("知道了", is_bot=True)
-    learned = here.say("我怕鼠")
-    here.say("我怕狗", core.Scene.private("2000001"))
-    here.considerer.learned(learned.scene, (learned.id,))
-    await here.kept()
-    here.memory.dialogues.clear()
-    await here.reborn().look()
-    assert [lines for _, lines in here.memory.dialogues] == [["我怕猫", "知道了"], ["我怕狗"]]
-    assert [scene.kind for scene, _ in here.memory.dialogues] == ["group", "private"]
-    await here.kept()
-    await here.reborn().look()
-    assert len(here.memory.dialogues) == 2
-    assert not (tmp_path / "considering.json").exists()
-
-
 async def test_the_same_stretch_is_handed_over_again_as_it_was(world: Callable[..., World], tmp_path: Path) -> None:
     """A bot killed between handing over and storing hands over the same lines again, which are one job."""
     here = world(tmp_path)

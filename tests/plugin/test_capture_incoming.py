@@ -11,7 +11,7 @@ import pytest
 import cognitive_memory_core as core
 
 from .conftest import IGNORED_USER
-from .stage import ANON, BOT, Stage, message, new_id, notice, texts, twelve, twelve_message
+from .stage import ANON, BOT, Stage, message, new_id, notice, texts
 
 
 async def logged(group: int, user: int = 2000001) -> list[core.Message]:
@@ -78,25 +78,6 @@ async def test_withdrawn_in_private(stage: Stage) -> None:
     await stage.hear(event)
     await stage.hear(notice("friend_recall", user_id=user, message_id=event.message_id))
     assert not await get_memory().recent_messages(core.Scene.private(str(user)))
-
-
-async def test_version_twelve(twelve_stage: Stage) -> None:
-    """OneBot v12 messages are recorded and withdrawn too."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    user, group = f"u{new_id()}", f"g{new_id()}"
-    here = core.Scene.group(group, user)
-    event = twelve_message("我喜欢乌龙茶", user, group)
-    await twelve_stage.hear(event)
-    assert texts(await get_memory().recent_messages(here)) == ["我喜欢乌龙茶"]
-    gone = {"group_id": group, "user_id": user, "operator_id": user, "message_id": event.message_id}
-    await twelve_stage.hear(twelve("notice", "group_message_delete", **gone))
-    assert not await get_memory().recent_messages(here)
-    private = twelve_message("悄悄话", user)
-    await twelve_stage.hear(private)
-    deleted = twelve("notice", "private_message_delete", user_id=user, message_id=private.message_id)
-    await twelve_stage.hear(deleted)
-    assert not await get_memory().recent_messages(core.Scene.private(user))
 
 
 async def test_a_failing_memory_costs_no_event(

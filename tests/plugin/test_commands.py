@@ -13,7 +13,7 @@ from nonebot import on_message
 import cognitive_memory_core as core
 from tests.support.waiting import PATIENCE
 
-from .stage import SUPERUSER, Stage, message, new_id, said
+from .stage import SUPERUSER, Stage, message, new_id
 from .test_belief_commands import grown
 
 
@@ -176,18 +176,6 @@ async def test_list_pages(stage: Stage, group: int) -> None:
     assert "没有第 99 页" in await stage.ask("/记忆 列表 99", user, group)
     assert await stage.ask("/记忆 列表 -5", user, group)
     assert await stage.ask(f"/记忆 列表 {10**30}", user, group)
-
-
-async def test_list_is_of_this_place(stage: Stage, group: int) -> None:
-    """A group's list never shows what was learned elsewhere."""
-    user = new_id()
-    await said(core.Scene.group(str(group + 300_000), str(user)), "我的暗号是秘密甲")
-    await said(core.Scene.private(str(user)), "我的暗号是秘密乙")
-    assert "秘密" not in await stage.ask("/记忆 列表", user, group)
-    assert "秘密" not in await stage.ask("/记忆 搜索 秘密", user, group)
-    private = await stage.ask("/记忆 列表", user)
-    assert "秘密甲" in private
-    assert "秘密乙" in private
 
 
 async def test_search(stage: Stage, group: int) -> None:

@@ -11,7 +11,6 @@ import pytest
 from nonebot.adapters.onebot import v12
 
 import cognitive_memory_core as core
-from tests.support.waiting import until
 
 from .stage import BOT, Stage, message, new_id, texts, twelve, twelve_message
 from .test_commands import standing, told
@@ -73,57 +72,6 @@ async def test_names_are_asked_for_once(twelve_stage: Stage, person: str, club: 
     assert [line.scene.user_name for line in await logged(core.Scene.private(person))] == ["棠"]
 
 
-async def test_the_first_line_gets_the_name(twelve_stage: Stage, person: str, club: str, asked: Any) -> None:
-    """A person's only line, logged before the platform told their name, is found and shown with that name."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    memory, here = get_memory(), core.Scene.group(club, f"wxid_{new_id()}")
-    twelve_stage.answers |= WHO
-    await twelve_stage.hear(twelve_message("周六的烧烤改到青石公园", person, club))
-    await memory.drain(30)  # the line is on disk, without a name
-    await asked()
-
-    async def is_named() -> bool:
-        return [line.scene.user_name for line in await logged(here)] == ["阿棠"]
-
-    await until(is_named)  # another round may have asked, which does not wait
-    for number in range(40):  # so that the line is no longer in the window of the chat
-        await memory.observe(core.Message(f"later-{number}", here, "好的呀", datetime.now(timezone.utc)))
-
-    async def is_quoted() -> bool:
-        return f"阿棠({person})" in (await memory.context(here, "烧烤在哪里")).text
-
-    async def is_found() -> bool:
-        hits = await memory.search_events(here, "烧烤", kinds=["message"])
-        return [hit.event.sender_name for hit in hits] == ["阿棠"]
-
-    await until(is_quoted)  # a read that is late on a busy machine lacks the line
-    await until(is_found)
-
-
-async def test_a_platform_that_hangs_delays_no_line(twelve_stage: Stage, person: str, club: str) -> None:
-    """A line is logged while the platform has not answered yet, and the platform is not asked again meanwhile."""
-    from nonebot_plugin_cognitive_memory.scene import platform_names
-
-    call, is_answering = twelve_stage._call, asyncio.Event()
-
-    async def slow(bot: object, api: str, **data: Any) -> Any:
-        await is_answering.wait()
-        return await call(bot, api, **data)
-
-    twelve_stage.answers |= WHO
-    twelve_stage.bot.adapter._call_api = slow
-    asking: list[asyncio.Task[None]] = []
-    for number in range(3):
-        await twelve_stage.hear(twelve_message(f"第 {number} 句", person, club))
-        asking.append(asyncio.create_task(platform_names.ask_waiting()))
-        await asyncio.sleep(0)
-    assert len(await logged(core.Scene.group(club, person))) == 3
-    is_answering.set()
-    await asyncio.gather(*asking)
-    assert [api for api, _ in twelve_stage.calls].count("get_group_member_info") == 1
-
-
 async def test_a_name_told_after_the_person_was_forgotten(twelve_stage: Stage, person: str, club: str) -> None:
     """A name that the platform tells after its bearer was forgotten is kept nowhere."""
     from nonebot_plugin_cognitive_memory import get_memory
@@ -165,24 +113,6 @@ async def test_a_name_not_told_yet_goes_from_what_others_said(twelve_stage: Stag
     await erased_person(here, person)
     await memory.opt_in(person)
     assert texts(await logged(here)) == ["某位成员和小棠都几点来"]
-
-
-@pytest.mark.parametrize("consent", ["opt_out", "off"])
-async def test_no_name_is_stored_without_consent(
-    twelve_stage: Stage, person: str, club: str, asked: Any, consent: str
-) -> None:
-    """The name of somebody who is not recorded, or of a place that is not, does not reach the memory."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    memory, here = get_memory(), core.Scene.group(club, person)
-    await (memory.opt_out(person) if consent == "opt_out" else memory.set_switch(here, "off"))
-    twelve_stage.answers |= WHO
-    await twelve_stage.hear(twelve_message("早", person, club))
-    await asked()
-    await memory.opt_in(person)
-    await memory.set_switch(here, "on")
-    await memory.observe(core.Message("m-1", here, "又来了", datetime.now(timezone.utc)))
-    assert [line.scene.user_name for line in await logged(here)] == [""]
 
 
 @pytest.mark.parametrize("answer", [v12.ActionFailed(), {}, {"user_name": 7}, "nonsense", {"user_name": "\u202e"}])

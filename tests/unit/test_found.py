@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,8 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Scene
 from tests.support.builders import GROUP, a_message
-from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.clock import NOON, FrozenClock
 from tests.support.telling import EXACT
-
-MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
-BOTH = ("message", "event")
 
 
 def opened(path: Path, **options: Any) -> Any:
@@ -95,43 +92,3 @@ async def test_a_line_is_found_however_it_is_written(tmp_path: Path, asked: list
     async with opened(tmp_path) as memory:
         await said(memory, *dict.fromkeys(line for _, line in (*CHINESE, *MIXED, *WIDE, *TWO_SCRIPTS, *ENGLISH)))
         assert await first(memory, asked) == dict(asked)
-
-
-@pytest.mark.parametrize("question", ["2026-02-17", "2月17日", "2026-02-17 说了什么", "2月17日谁说的"])
-async def test_a_day_is_found_in_both_ways_of_writing_it(tmp_path: Path, question: str) -> None:
-    """A date in either format finds the messages of that day and messages that mention it."""
-    async with opened(tmp_path) as memory:
-        for day, text in ((11, "面条不错"), (17, "汤也好喝"), (20, "饺子一般")):
-            await memory.observe(a_message(text, GROUP, datetime(2026, 2, day, 12, tzinfo=SHANGHAI)))
-        assert (await found(memory, question))[0] == "汤也好喝"
-
-
-async def test_an_answer_without_a_word_of_the_question_is_found(tmp_path: Path) -> None:
-    """有人接了没 finds the reply 我去吧 beside it, both with their neighbours, and nothing of another day."""
-    async with opened(tmp_path) as memory:
-        lines = [("早上好", -600), ("快递到楼下了", -4), ("有人接了没", -3), ("我去吧", -2), ("辛苦", -1)]
-        for text, minutes in lines:
-            await memory.observe(a_message(text, MAN if "我" in text else GROUP, NOON + timedelta(minutes=minutes)))
-        hits = {hit.event.text: hit for hit in await memory.search_events(GROUP, "有人接了没", kinds=("message",))}
-        assert next(iter(hits)) == "有人接了没"
-        assert [line.text for line in hits["我去吧"].neighbours] == ["快递到楼下了", "有人接了没", "辛苦"]
-        assert "早上好" not in hits
-
-
-@pytest.mark.parametrize(
-    ("narrowed", "left"),
-    [
-        ({"user_id": "2000002"}, ["我也学陶艺"]),
-        ({"time_to": "2026-03-03"}, ["陶艺课开了"]),
-        ({"time_from": "2026-03-04"}, ["我也学陶艺"]),
-        ({"top_k": 1}, ["陶艺课开了"]),
-        ({"kinds": ("event",)}, []),
-    ],
-)
-async def test_arguments_narrow_lines(tmp_path: Path, narrowed: dict[str, Any], left: list[str]) -> None:
-    """Person, time, count and kinds narrow the search of messages."""
-    async with opened(tmp_path) as memory:
-        await memory.observe(a_message("陶艺课开了", GROUP, NOON - timedelta(days=1)))
-        await memory.observe(a_message("我也学陶艺", MAN, NOON - timedelta(hours=1)))
-        hits = await memory.search_events(GROUP, "陶艺课", **{"kinds": BOTH, **narrowed})
-        assert [hit.event.text for hit in hits] == left

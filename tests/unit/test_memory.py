@@ -21,7 +21,6 @@ from cognitive_memory_core.settings.schema import HistorianSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.telling import EXACT
-from tests.support.vector_stores import chroma_answering
 from tests.support.waiting import PATIENCE, until
 
 NAIVE = NOON.replace(tzinfo=None, year=2027)
@@ -334,24 +333,6 @@ async def test_an_id_stands_once_in_a_context(tmp_path: Path) -> None:
         assert (text.count("(2000001)"), text.count("阿棠") > 1) == (1, True)
         assert text.count("路人") == text.count("路人(200000") > 2
         assert text.count("周三 ") > 2
-
-
-async def test_a_chroma_server_that_is_killed_is_in_the_status(tmp_path: Path) -> None:
-    """Status asks the server at once: it names the token that is refused, and a server that is gone."""
-
-    async def failing(memory: CognitiveMemory) -> str:
-        status = await memory.status()
-        assert "sk-canary" not in str(status)
-        return dict(status.failing).get("vectors", "") if status.last_error else ""
-
-    for answer, named in ((401, "VECTOR_STORE__TOKEN"), (200, "")):
-        async with contextlib.AsyncExitStack() as stack:
-            with chroma_answering(answer) as url:
-                server = Settings.from_mapping({"vector_store": {"url": url, "token": "sk-canary"}})
-                memory = await stack.enter_async_context(opened(tmp_path, server, background=False))
-                told = await failing(memory)
-                assert (named in told, bool(told)) == (True, bool(named))
-            assert "VECTOR_STORE__URL" in await failing(memory)
 
 
 async def test_an_export_is_for_its_owner_only(tmp_path: Path) -> None:

@@ -87,13 +87,3 @@ async def test_erasure_reaches_decisions(tmp_path: Path, whole_place: bool) -> N
     with closing(sqlite3.connect(tmp_path / "data" / "ledger.db")) as ledger:
         for table in ("decisions", "decision_events", "beliefs"):
             assert ledger.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
-
-
-async def test_a_switched_off_place_suggests_nothing(tmp_path: Path) -> None:
-    """Where retrieval is switched off nothing is suggested, and nothing can be accepted."""
-    async with opened_with_jam(tmp_path) as memory:
-        (found,) = await memory.suggestions(ADMIN)
-        await memory.set_switch(ADMIN, "off")
-        assert await memory.suggestions(ADMIN) == []
-        with pytest.raises(core.UnknownSuggestion):
-            await memory.decide_suggestion(ADMIN, found.id, accept=True)

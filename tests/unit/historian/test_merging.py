@@ -53,32 +53,6 @@ async def unmoved() -> None:
     await asyncio.sleep(SOON)
 
 
-async def test_a_first_profile_comes_after_twenty_seconds_and_the_next_after_ten_minutes() -> None:
-    """Facts wait 20 s for the first profile, three of them merge_delay_seconds for later ones, and fewer a day."""
-    world = World()
-    async with running(ProfileMerging(world.entity)) as merging:
-        await told(world, merging, TANG, "甲")
-        world.clock.advance(seconds=19)
-        await unmoved()
-        assert world.merger.merged == []
-        world.clock.advance(seconds=1)
-        await until(lambda: len(world.merger.merged) == 1)
-        await told(world, merging, TANG, "乙", "丁")
-        world.clock.advance(seconds=599)
-        await unmoved()
-        assert len(world.merger.merged) == 1
-        await told(world, merging, TANG, "丙")
-        world.clock.advance(seconds=1)
-        await until(lambda: len(world.merger.merged) == 2)
-        await told(world, merging, TANG, "戊")
-        world.clock.advance(seconds=3600)
-        await unmoved()
-        assert len(world.merger.merged) == 2
-        world.clock.advance(days=1)
-        await until(lambda: len(world.merger.merged) == 3)
-    assert world.merger.merged[1][2] == ["乙", "丁", "丙"]
-
-
 async def test_entities_go_side_by_side_and_none_twice() -> None:
     """Up to ``concurrency`` profiles are merged at once, each by one merge at a time."""
     world = World(ScriptedMerger(seconds=0.05), settings=Live(Settings(historian=HistorianSettings(concurrency=3))))

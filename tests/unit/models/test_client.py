@@ -7,7 +7,6 @@ import gc
 import logging
 import os
 import socket
-import subprocess
 import sys
 import tracemalloc
 import warnings
@@ -235,13 +234,3 @@ async def test_logs_hold_neither_key_nor_words(server: ModelServer, caplog: pyte
     assert caplog.records
     assert KEY not in caplog.text
     assert SAID not in caplog.text
-
-
-def test_package_costs_nothing_until_its_client_is_wanted() -> None:
-    """Importing the package does not import the client libraries."""
-    code = (
-        "import cognitive_memory_core.models, cognitive_memory_core.memory.opened, sys; "
-        "print({'openai', 'httpx'} & {*sys.modules})"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.strip() == "set()"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,28 +48,6 @@ async def buried(queue: FileQueue, job: Job, error: str = "坏了") -> None:
     """Enqueue a job and bury it."""
     await queue.enqueue(job)
     await queue.bury(await taken(queue), error)
-
-
-async def test_a_job_comes_back_as_it_was_handed_in(queue: FileQueue):
-    """A claimed turn equals the enqueued one in every field."""
-    line = a_message("昨天那家店", reply_to="m0", is_bot=True, addressed_to_bot=True)
-    job = a_job(
-        "阿棠喜欢乌龙茶",
-        "阿棠不吃辣",
-        memo="聊了茶",
-        perspective="sender",
-        force=True,
-        source_message="我喜欢乌龙茶",
-        recent_messages=[line, "路过的一行"],
-        message_ids=["m1", "m2"],
-        request_id="请求 1",
-        happened_at=NOON - timedelta(days=1),
-    )
-    await queue.enqueue(replace(job, trimmed=True))
-    claim = await taken(queue)
-    assert claim.job == replace(job, trimmed=True)
-    assert claim.job.work.scene.user_name == "阿棠"
-    assert claim.attempts == 1
 
 
 async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: FileQueue):
@@ -137,33 +114,6 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: di
     await queue.complete(await taken(queue))
     await queue.enqueue(late)
     assert queue.knows(late.id)
-
-
-async def test_memos_can_be_seen_while_they_wait(queue: FileQueue):
-    """Memos of waiting and claimed jobs are visible at once in their scope, oldest first."""
-    first, second = a_job(memo="聊了茶"), a_job(memo="聊了书")
-    for job in (first, second, a_job(), a_job(memo="别处", scene=OTHER_GROUP)):
-        await queue.enqueue(job)
-    claim = await taken(queue)
-    memos = queue.waiting_memos(GROUP.scope)
-    assert [(memo.id, memo.text) for memo in memos] == [(first.id, "聊了茶"), (second.id, "聊了书")]
-    assert (memos[0].scope, memos[0].user_id, memos[0].written_at) == (GROUP.scope, GROUP.user_id, NOON)
-    await queue.complete(claim)
-    assert [memo.id for memo in queue.waiting_memos(GROUP.scope)] == [second.id]
-    assert queue.waiting_memos(PRIVATE.scope) == []
-
-
-async def test_a_withdrawn_message_leaves_recent_lines(queue: FileQueue):
-    """A withdrawn message is removed from a job's recent lines; the job and other scopes are unchanged."""
-    gone, kept = a_message("说错了", id="m1"), a_message("没说错", id="m2")
-    job = a_job(recent_messages=[gone, kept, "m1"], message_ids=["m2"])
-    other = a_job(scene=OTHER_GROUP, message_ids=["m1"])
-    await queue.enqueue(job)
-    await queue.enqueue(other)
-    assert await queue.withdraw(GROUP.scope, "m1") == 1
-    assert await queue.withdraw(GROUP.scope, "m1") == 0
-    assert (await taken(queue)).job == replace(job, work=replace(job.work, recent_messages=(kept, "m1")))
-    assert (await taken(queue)).job == other
 
 
 async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: FileQueue):

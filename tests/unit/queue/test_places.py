@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import WRITERS, FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import FrozenClock
 from tests.support.disk import FaultyDisk
 from tests.support.queues import taken
 
@@ -62,20 +59,6 @@ async def reached(disk: StuckDisk) -> None:
 def lines(number: int) -> list[Any]:
     """Return two recent lines, one of which the next turn shares."""
     return [a_message("说过", id=f"m{number}"), a_message("又说", id=f"m{number + 1}")]
-
-
-async def test_a_message_in_a_foreign_file_is_found(tmp_path: Path):
-    """Messages in a job file added by hand are found, even with numeric ids."""
-    queue = await opened(tmp_path, FaultyDisk())
-    body = json.loads(codec.encoded(a_job(message_ids=["m1", "m2"]))) | {"message_ids": [1, "m2"]}
-    path = tmp_path / "pending" / "by-hand.json"
-    path.write_bytes(json.dumps(body).encode())
-    os.utime(path, (NOON.timestamp() - 60, NOON.timestamp() - 60))
-    await queue.refresh()
-    assert await queue.withdraw(GROUP.scope, "1") == 1
-    assert await queue.withdraw(GROUP.scope, "m2") == 1
-    assert queue.counts().pending == 0
-    await queue.close()
 
 
 async def test_a_flood_of_one_place_leaves_the_disk_to_others(tmp_path: Path):

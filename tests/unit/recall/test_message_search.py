@@ -14,7 +14,6 @@ from cognitive_memory_core.domain.message import Hit, Message
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Interval, Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
-from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.recall.one_pass import OF_SEARCH, ContextAnswer, Question, found_lines, hit_of
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.recall import Recall, SearchResult
@@ -25,7 +24,6 @@ from tests.support.builders import GROUP, OPERATOR, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.ports import Away, a_recall
-from tests.support.sightings import sightings_of
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 
@@ -196,26 +194,6 @@ async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> 
     recall = of_recall(ledger, flush=flush, patience=2.0 if error is None else 5.0)
     answer = await recall.search(LINES_ONLY, "陶艺", top_k=5)
     assert [hit.event.text for hit in answer.hits] == ["陶艺"]
-
-
-async def test_the_question_itself_lifts_nobody() -> None:
-    """The logged question itself does not raise the messages beside it."""
-    talk = [a_line("学陶艺在南门", -3000), a_line("谁学陶艺呀", 0), a_line("哈哈", 0.1), a_line("好呀", 0.2)]
-    asking = FrozenClock(NOON + timedelta(minutes=1))
-    hits = await found(await a_log(*talk), "谁学陶艺", clock=asking)
-    assert {hit.event.text for hit in hits} == {"学陶艺在南门", "谁学陶艺呀"}
-    later = await found(await a_log(*talk), "谁学陶艺", clock=FrozenClock(NOON + timedelta(hours=1)))
-    assert "哈哈" in {hit.event.text for hit in later}
-
-
-async def test_what_was_said_a_moment_ago_is_found() -> None:
-    """Pending messages are written before the log is searched."""
-    ledger = a_ledger(clock=FrozenClock())
-    journal = MessageBuffer(ledger.log, sightings_of(ledger))
-    journal.take(a_line("陶艺课开了"))
-    assert await ledger.log.recent(GROUP.scope, 5) == []
-    answer = await of_recall(ledger, flush=journal.flush).search(LINES_ONLY, "陶艺", top_k=5)
-    assert texts(answer.hits) == ["陶艺课开了"]
 
 
 async def test_of_several_times_named_each_counts() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import BadArgument, NotPermitted, TransientError, UnavailableError
+from cognitive_memory_core.errors import NotPermitted, TransientError, UnavailableError
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader, TurnProfiles
 from cognitive_memory_core.recall.query import CurrentNames
@@ -137,53 +137,6 @@ async def test_a_user_in_a_group_is_the_member_there() -> None:
     assert await world.profiles.asked(OTHER_GROUP, "user", "2000002") is None
 
 
-@pytest.mark.parametrize(
-    ("entity_type", "entity_id"), [("", "1"), ("users", "1"), ("user", ""), ("member", "1"), (None, 1)]
-)
-async def test_what_names_nobody(entity_type: Any, entity_id: Any) -> None:
-    """An invalid entity type or id raises BadArgument."""
-    world = await a_world()
-    with pytest.raises(BadArgument):
-        await world.profiles.asked(GROUP, entity_type, entity_id)
-
-
-@pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
-async def test_a_shared_profile_is_one_everywhere(fields: Any) -> None:
-    """A profile shared by its person or by the operator is shown in every group where the person is known."""
-    world = await a_world(a_listed(PERSON, "一份"), a_listed(MEMBER, "群里的"), **fields)
-    for scene in (GROUP, PRIVATE, Scene.group("10001", "2000009")):
-        found = await world.profiles.asked(scene, "user", "2000001")
-        assert found
-        assert found.summary == "一份"
-    shown = await asker(world, GROUP)
-    assert shown
-    assert shown.summary == "一份"
-    [hit] = await world.profiles.search(GROUP, "阿棠")
-    assert hit.profile.summary == "一份"
-    found = await world.profiles.asked(GROUP, "member", "10001/2000001")
-    assert found
-    assert found.summary == "群里的"
-
-
-@pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
-async def test_whoever_asks_finds_their_own_shared_profile(fields: Any) -> None:
-    """The asker gets their own shared profile by search, key and context, even in a group without their name."""
-    ledger = a_ledger()
-    await ledger.profiles.put(a_listed(PERSON, "一份"))
-    world = await a_world(a_listed(PERSON, "一份"), index=ledger.profiles, **fields)
-    [hit] = await world.profiles.search(OTHER_GROUP, "阿棠")
-    for shown in (
-        hit.profile,
-        await world.profiles.asked(OTHER_GROUP, "user", "2000001"),
-        await asker(world, OTHER_GROUP),
-    ):
-        assert shown is not None
-        assert replace(shown, sources={}) == a_listed(PERSON, "一份", sources={})  # the searchable copy has none
-    stranger = Scene.group("10002", "2000009")
-    assert await world.profiles.search(stranger, "阿棠") == []
-    assert await world.profiles.asked(stranger, "user", "2000001") is None
-
-
 # Searching profiles.
 
 CLIMBER = a_listed(MEMBER, "周末常去爬山，喜欢黄山。", tags=("登山",))
@@ -273,15 +226,6 @@ async def test_consent_counts_when_the_answer_is_given() -> None:
 
 
 # The profiles of a turn.
-
-
-async def test_who_is_here_now() -> None:
-    """A turn gets the asker's profile, and in a group also the group's; an operator gets none."""
-    world = await a_world(a_listed(MEMBER, "群里的"), a_listed(PERSON, "私下的"), THE_GROUP)
-    found = [await asker(world, scene) for scene in (GROUP, PRIVATE, OTHER_GROUP, OPERATOR)]
-    assert [each and each.summary for each in found] == ["群里的", "私下的", None, None]
-    assert [await group(world, scene) for scene in (GROUP, PRIVATE, OTHER_GROUP)] == [THE_GROUP, None, None]
-    assert await group(world, Scene.operator(group_id="10001")) == THE_GROUP
 
 
 async def test_a_file_that_fails_costs_no_other() -> None:

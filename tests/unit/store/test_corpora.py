@@ -20,11 +20,11 @@ from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import Corpora
 from cognitive_memory_core.store.search.filters import place_filter
 from cognitive_memory_core.store.search.lines import LineRows
-from cognitive_memory_core.store.search.rows import KEPT, EventRows, Rows, VectorRows, WordRows
+from cognitive_memory_core.store.search.rows import EventRows, Rows, VectorRows, WordRows
 from cognitive_memory_core.text.characters import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, later
+from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with
 from tests.support.lines import lines_with
 from tests.unit.store.test_rows import terms_in
 
@@ -106,20 +106,6 @@ async def test_a_read_that_failed_leaves_no_half_loaded_rows(tmp_path: Path) -> 
     await ledger.close()
 
 
-@pytest.mark.parametrize("removed", [3, KEPT + 1])
-async def test_however_many_rows_go_none_is_found_any_more(tmp_path: Path, removed: int) -> None:
-    """Few removals, and more than the ledger lists, are both followed."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await ledger.log.append(
-        [a_message(f"乌龙茶 第{number}句", sent_at=later(minutes=number)) for number in range(KEPT + 9)]
-    )
-    assert len(await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 9_999)) == KEPT + 9
-    await ledger.log.prune(later(minutes=removed))
-    left = await lines_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 9_999)
-    assert len(left) == KEPT + 9 - removed
-    await ledger.close()
-
-
 async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Path) -> None:
     """The cache is limited, drops the least recently used place, and every answer is complete."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
@@ -178,18 +164,6 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
     await ledger.close()
 
 
-@pytest.mark.parametrize("scene", [OPERATOR, PRIVATE])
-async def test_what_is_wider_than_a_place_is_searched_alike(tmp_path: Path, scene: Scene) -> None:
-    """The lines of all places are a place of the operator's; a private chat with its person's group lines is one."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await ledger.log.append([a_message("乌龙茶"), a_message("乌龙", Scene.group("10001", "2000002"))])
-    for _ in range(2):
-        found = await lines_with(ledger.corpora, ["乌龙"], ReadFilter(scene), 5)
-        assert len(found) == (1 if scene is PRIVATE else 2)
-    assert held_of(ledger.corpora, LineRows, scene)
-    await ledger.close()
-
-
 async def nearest(corpora: Corpora, numbers: Iterable[float], scene: Scene = GROUP, limit: int = 20) -> list[Event]:
     """Return the nearest events of a place."""
     return [event for event, _ in await events_near(corpora, a_vector(*numbers), ReadFilter(scene), limit)]
@@ -220,26 +194,6 @@ async def test_a_place_is_searched_alike_from_memory_and_from_the_disk(tmp_path:
             assert len(from_disk) == min(limit, sum(ReadFilter(scene).admits(event) for event in events[1:]))
     assert without_room.bytes == 0
     assert len(held_of(ledger.corpora, VectorRows) or ()) == sum(event.scope == GROUP.scope for event in events[1:])
-    await ledger.close()
-
-
-async def test_vectors_follow_their_events(tmp_path: Path) -> None:
-    """Each search by meaning sees what was written, embedded, forgotten and restored before it."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    events = [an_event(f"第{number}件") for number in range(300)]
-    await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
-    standing = {event.id for event in events}
-    for number in (7, 2, 299):
-        assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == standing
-        await ledger.eraser.forget(events[number].id, NOON)
-        late = an_event(f"新{number}")
-        await embedded(ledger, [(late, a_vector(1, 1))])
-        standing = standing - {events[number].id} | {late.id}
-        assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == standing
-    await ledger.events.restore(events[7].id)
-    assert {event.id for event in await nearest(ledger.corpora, (1, 0), limit=9_999)} == {*standing, events[7].id}
-    await ledger.vectors.store("another model", [])
-    assert await nearest(ledger.corpora, (1, 0)) == []
     await ledger.close()
 
 

@@ -227,18 +227,3 @@ async def test_reading_alone_makes_no_file(path: Path) -> None:
     laid(path, b"")
     with pytest.raises(UnavailableError, match="旧格式"):
         await Ledger.open(path, read_only=True)
-
-
-async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
-    """A failing transaction is undone, its error is raised, and the next write works."""
-
-    def half(connection: Connection) -> None:
-        connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('half', 0)")
-        raise LookupError
-
-    ledger = await Ledger.open(path)
-    with pytest.raises(LookupError):
-        await ledger.database.write(half)
-    assert await ledger.consent.opted_out() == frozenset()
-    await ledger.consent.opt_in("whole")
-    await ledger.close()

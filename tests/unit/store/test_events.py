@@ -8,7 +8,6 @@ import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import UnknownEvent
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later, shown
@@ -81,16 +80,6 @@ async def test_an_echo_keeps_an_event_standing_when_the_first_message_goes(ledge
     assert await shown(ledger, GROUP) == []
 
 
-async def test_restoring_beside_an_equal_event_answers_that_one(ledger: Ledger) -> None:
-    """Restoring an event with an active equal returns that one, so that no two equal events are active."""
-    first, second = an_event("甲"), an_event("甲！")
-    await committed(ledger, first)
-    await ledger.eraser.forget(first.id, NOON)
-    await committed(ledger, second)
-    assert await ledger.events.restore(first.id) == second
-    assert await shown(ledger, GROUP) == ["甲！"]
-
-
 async def test_events_are_found_by_the_lines_that_they_were_made_of(ledger: Ledger) -> None:
     """Events are found by their source messages, once each, in the same scope, if they are current and readable."""
     tea, trip = an_event("喜欢茶", message_ids=("m-1", "m-2")), an_event("去黄山", message_ids=("m-3",))
@@ -135,19 +124,6 @@ async def test_the_same_messages_count_once(ledger: Ledger) -> None:
     assert (event.count, event.message_ids) == (2, ("m-1", "m-2", "m-3"))
 
 
-async def test_what_was_forgotten_does_not_come_back_from_the_same_messages(ledger: Ledger) -> None:
-    """A forgotten event does not come back from the same messages; a new message makes a new event."""
-    forgotten = an_event("甲", message_ids=("m-1",))
-    await committed(ledger, forgotten)
-    await ledger.eraser.forget(forgotten.id, NOON)
-    await committed(ledger, an_event("甲", message_ids=("m-1",)))
-    assert await shown(ledger, OPERATOR) == []
-    assert (await ledger.archive.totals()).retired == 1
-    await committed(ledger, an_event("甲", message_ids=("m-2",)), an_event("甲", message_ids=("m-1",)), an_event("甲"))
-    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
-    assert event.count == 2
-
-
 @pytest.mark.parametrize("order", [1, -1], ids=["message first", "message last"])
 async def test_what_was_said_without_a_message_falls_with_none(ledger: Ledger, order: int) -> None:
     """A statement without a message is not retired by withdrawals of its repetitions, in whatever order they arrive."""
@@ -185,17 +161,6 @@ async def test_a_correction_takes_the_place_of_an_event(ledger: Ledger) -> None:
     again = replace(old, id="again")
     await ledger.events.commit(replace(a_draft(again), corrects=new.id))
     assert await shown(ledger, GROUP) == [old.text]
-
-
-async def test_a_correction_of_a_retired_event_is_refused(ledger: Ledger) -> None:
-    """Of two corrections of the same event the second raises UnknownEvent, and only the first is stored."""
-    old = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m1",))
-    await committed(ledger, old)
-    first, second = (replace(old, id=one, text=f"阿棠(2000001) 喜欢{one}") for one in ("普洱茶", "红茶"))
-    await ledger.events.commit(replace(a_draft(first), corrects=old.id))
-    with pytest.raises(UnknownEvent):
-        await ledger.events.commit(replace(a_draft(second), corrects=old.id))
-    assert await shown(ledger, GROUP) == [first.text]
 
 
 async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) -> None:

@@ -320,12 +320,3 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
     assert await ledger.facts.facts(ME, 9) == [fact]
     await ledger.facts.mark_merged(ME, [fact])
     assert await ledger.facts.facts(ME, 9) == []
-
-
-async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledger) -> None:
-    """A wording of an opted-out person is not stored, like its event."""
-    event = an_event("甲")
-    await ledger.consent.opt_out("2000001", NOON)
-    await ledger.events.commit(replace(a_draft(event), observations={event.id: "是甲"}))
-    await ledger.consent.opt_in("2000001")
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {}

@@ -68,30 +68,6 @@ async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
     assert await texts(ledger, OTHER_GROUP) == ["别处"]
 
 
-async def test_a_withdrawn_message_leaves_and_stays_out(ledger: Ledger) -> None:
-    """A withdrawn message is removed and cannot be added later, even if it was withdrawn before it arrived."""
-    await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])
-    await ledger.log.withdraw(GROUP.scope, "1", NOON)
-    await ledger.log.withdraw(GROUP.scope, "2", NOON)
-    await ledger.log.append([a_message("甲", id="1"), a_message("乙", id="2"), a_message("丙", id="3")])
-    assert await texts(ledger) == ["丙"]
-    assert await texts(ledger, OTHER_GROUP) == ["别处"]
-
-
-async def test_withdrawing_retires_events_that_rest_on_nothing_else(ledger: Ledger) -> None:
-    """Withdrawing the last message of an event retires it; the number of retired events is returned once."""
-    both, one = an_event("甲", message_ids=("1", "2")), an_event("乙", message_ids=("1",))
-    unsourced, elsewhere = an_event("丙"), an_event("丁", OTHER_GROUP, message_ids=("1",))
-    await committed(ledger, both, one, unsourced, elsewhere)
-    assert await ledger.log.withdraw(GROUP.scope, "1", NOON) == 1
-    assert await ledger.log.withdraw(GROUP.scope, "1", NOON) == 0
-    assert (await ledger.events.find(one.id)).retired_at == NOON
-    assert await shown(ledger, GROUP) == ["丙", "甲"]
-    assert await ledger.log.withdraw(GROUP.scope, "2", later(hours=1)) == 1
-    assert await shown(ledger, GROUP) == ["丙"]
-    assert await shown(ledger, OTHER_GROUP) == ["丁"]
-
-
 async def test_a_withdrawal_counts_after_its_mark_is_pruned(ledger: Ledger) -> None:
     """A withdrawal still counts for its event after the withdrawal mark was pruned."""
     event = an_event("甲", message_ids=("1", "2"))

@@ -260,19 +260,6 @@ async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
     await ledger.close()
 
 
-async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:
-    """Names known only from the person's own messages are hidden in others' words too."""
-    ledger = await Ledger.open(path)
-    old = replace(GROUP, user_name="旧名字")
-    await ledger.log.append([a_message("早", old), a_message("旧名字早", OTHER)])
-    await committed(ledger, an_event("我的", sender_name="大号"), an_event("大号来了", OTHER))
-    await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], ["旧名字", "大号"]))
-    assert [line.text for line in await ledger.log.recent(GROUP.scope, 9)] == ["某位成员早"]
-    assert await shown(ledger, GROUP) == ["某位成员来了"]
-    await ledger.vectors.store(MODEL, [VectorRow("nobody", a_vector(1, 0))])
-    await ledger.close()
-
-
 async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> None:
     """Forgetting continues if its caller is cancelled."""
     ledger = await Ledger.open(path)

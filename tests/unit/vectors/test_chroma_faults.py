@@ -17,7 +17,6 @@ from benchmarks.faults.rows import run_row
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.sizes import IS_NIGHTLY, sized
-from tests.support.vector_stores import chroma_children
 from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.timeout(sized(300, 1800))  # dozens of processes, each of which imports chromadb
@@ -57,26 +56,6 @@ async def whole_again(store: ChromaStore) -> None:
     assert (await examined(store, generation, ROWS, sample=5)).is_whole
 
 
-async def test_a_child_killed_in_a_write_or_a_search_is_replaced(store: ChromaStore) -> None:
-    """A write under way when the process is killed is reported as failed, searches too, and the next process answers.
-
-    Repeated, every row is stored once.
-    """
-    generation = await filled(store, ROWS[:100])
-    child = the_child()
-    child.suspend()  # or a quick one answers before it is killed
-    writing = asyncio.create_task(store.upsert(generation, ROWS))
-    await asyncio.sleep(0.02)
-    asked = [asyncio.create_task(store.nearest(generation, EAST, EVERYTHING, 5)) for _ in range(20)]
-    await asyncio.sleep(0.02)
-    child.kill()
-    with pytest.raises(UnavailableError):
-        await writing
-    ends = await ended([*asked])
-    assert any(isinstance(end, UnavailableError) for end in ends)
-    await whole_again(store)
-
-
 async def test_a_child_that_stands_still_is_given_up(store: ChromaStore) -> None:
     """Calls to a suspended process end at their time limit, and another process replaces it."""
     generation = await filled(store, ROWS)
@@ -92,18 +71,6 @@ async def test_a_child_that_stands_still_is_given_up(store: ChromaStore) -> None
     assert len(ticks) > 5
     await whole_again(store)
     assert not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE
-
-
-async def test_no_child_outlives_a_closed_store(tmp_path: Path) -> None:
-    """Closing ends the process, even a suspended one, and a closed store refuses calls."""
-    async with opened(tmp_path / "chromadb", CALL) as store:
-        await filled(store, ROWS[:5])
-        child = the_child()
-        child.suspend()
-    psutil.wait_procs([child], timeout=PATIENCE)
-    assert not chroma_children()
-    with pytest.raises(UnavailableError):
-        await store.open()
 
 
 async def test_closing_refuses_whoever_still_waits(tmp_path: Path) -> None:
