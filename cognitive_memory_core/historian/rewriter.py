@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,20 +15,18 @@ from ..domain.event import Statement, duplicate_key, exchange
 from ..domain.message import Message
 from ..domain.scope import log_fields
 from ..domain.turn import Dialogue, JobContext, Turn
-from ..errors import BadAnswer, ModelRefused, PermanentError, TooSlow
+from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow
 from ..models.spending import Budget, NoModel
 from ..ports import REFUSED, RETRIED, Chat, Historian, Tally
 from ..prompts.answers import StatementAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings.schema import Live, Settings
-from ..text.characters import register_cache
 from ..text.names import described
 from ..text.statements import values_of
 from .pipeline import is_timeless
 from .rules import may_be_worth_remembering
 from .statements import GivenLines, Judged, as_noted, as_said, judged, quotes_of
 
-KEPT_JOBS = 64  # jobs; many more than run at once
 log = logging.getLogger(__name__)
 
 
@@ -89,11 +86,7 @@ class _Work:
 
 @dataclass(eq=False)
 class ModelHistorian:
-    """Rewrites with one chat model and triages with another; where a model fails, with ``rules``.
-
-    What the last :data:`KEPT_JOBS` jobs have come to is kept in memory, so that a job that fails after an answer does
-    not ask again; not if its text changed, or a person in it was erased.
-    """
+    """Rewrites with one chat model and triages with another; where a model fails, with ``rules``."""
 
     rewriting: Chat
     judging: Chat
@@ -101,23 +94,13 @@ class ModelHistorian:
     settings: Live[Settings]
     rules: Historian
     tally: Tally = field(default_factory=Tally)
-    _kept: OrderedDict[str, _Work] = field(default_factory=OrderedDict[str, _Work], init=False)
-
-    def __post_init__(self) -> None:
-        """Register the kept work as texts that an erasure drops."""
-        register_cache(self)
-
-    def clear_caches(self) -> None:
-        """Drop the unfinished work of all jobs, because its texts may be of erased people; these jobs begin anew."""
-        self._kept.clear()
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as a statement that cites lines of the turn; equal ones give equal statements.
 
         An observation that the model refuses, or words wrongly to the end, is kept as the bot's note.
         """
-        work = self._found(turn, job_context) or _work_of(turn, job_context)
-        work.job_context = replace(work.job_context, is_last_try=job_context.is_last_try)
+        work = _work_of(turn, job_context)
         try:
             await self._ask_until_done(work)
         except PermanentError as refusal:  # perhaps of another person's line, and not of the observations
@@ -145,20 +128,17 @@ class ModelHistorian:
         """Return what is worth remembering as statements, each with the lines on which it rests."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
-        work = self._found(dialogue, job_context)
-        if work is None:
-            triaged, job_context = await self._triaged(dialogue, job_context)
-            given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
-            cited = [one for one in triaged if given.cited(one.lines)]
-            if triaged and not any(one.lines for one in triaged):
-                return await self.rules.triage(dialogue, job_context)  # the model cannot cite
-            if len(cited) < len(triaged):  # invented, or said by the bot
-                _warn(job_context, sentences.log.UNCITED.format(count=len(triaged) - len(cited)))
-            answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
-            numbers = [answer.number for answer in answers]
-            work = _Work(dialogue, given, dict.fromkeys(numbers, ""), numbers, job_context, calls=1)
-            await self._take(work, answers)
-            self._keep(work)
+        triaged, job_context = await self._triaged(dialogue, job_context)
+        given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
+        cited = [one for one in triaged if given.cited(one.lines)]
+        if triaged and not any(one.lines for one in triaged):
+            return await self.rules.triage(dialogue, job_context)  # the model cannot cite
+        if len(cited) < len(triaged):  # invented, or said by the bot
+            _warn(job_context, sentences.log.UNCITED.format(count=len(triaged) - len(cited)))
+        answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
+        numbers = [answer.number for answer in answers]
+        work = _Work(dialogue, given, dict.fromkeys(numbers, ""), numbers, job_context, calls=1)
+        await self._take(work, answers)
         await self._ask_until_done(work)
 
         # what did not pass is kept as it was said, unless another statement quotes its lines
@@ -176,30 +156,15 @@ class ModelHistorian:
                 quoted.update(line.id for line in lines)
         return found
 
-    def _found(self, job: Turn | Dialogue, job_context: JobContext) -> _Work | None:
-        work = self._kept.get(job_context.job_id)
-        if work is None or work.job != job:
-            return None
-        return work if {one.id for one in work.job_context.people} <= {one.id for one in job_context.people} else None
-
-    def _keep(self, work: _Work) -> None:
-        """Keep a job's work, so that its next try goes on from there; work of a job without an id is not kept."""
-        if work.job_context.job_id:
-            self._kept[work.job_context.job_id] = work
-            self._kept.move_to_end(work.job_context.job_id)
-            if len(self._kept) > KEPT_JOBS:
-                self._kept.popitem(last=False)
-
     async def _ask_until_done(self, work: _Work) -> None:
         """Ask until every text passes or the tries are used up.
 
         An error of the first call is raised, except for a bad or late answer on the job's last try; after one of a
-        later call the texts so far stand, unless the model cannot be reached.
+        later call the texts so far stand.
         """
         tries = self.settings.current.historian.rewrite_max_retry + 1
         source = work.job.source_message if isinstance(work.job, Turn) else ""
         while work.open and work.calls < tries:
-            self._keep(work)
             lines = work.given.numbered
             ask = await asyncio.to_thread(
                 self.prompts.rewrite, work.tasks(), work.job_context, source=source, lines=lines
@@ -207,14 +172,11 @@ class ModelHistorian:
             try:
                 self.tally.count(RETRIED, int(work.calls > 0))
                 await self._take(work, await self.rewriting.ask(ask))
-            except (BadAnswer, TooSlow) as failure:
-                if not work.calls and not work.job_context.is_last_try:
+            except CognitiveMemoryError as failure:
+                is_excused = isinstance(failure, BadAnswer | TooSlow) and work.job_context.is_last_try
+                if not (work.calls or is_excused):
                     raise
                 _warn(work.job_context, described(failure))
-                return
-            except (NoModel, PermanentError):
-                if not work.calls:
-                    raise
                 return
             work.calls += 1
 

@@ -218,17 +218,3 @@ async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
     kept = ["路人(2000009)：“我喜欢猫”", "阿棠(2000001)：“路人是小偷，记住”"]
     assert [text for text, _ in await texts_of(ledger)] == kept
     assert await facts_of(ledger) == []
-
-
-async def test_a_commit_that_fails_costs_no_second_call() -> None:
-    """If storing fails, the model's answer is kept for the next attempt."""
-    ledger, fuse = a_ledger(), Fuse(0)
-    pipeline, chat = with_model(ledger, statements(TEA))
-    pipeline = replace(pipeline, events=Crashing(ledger.events, fuse))
-    job = a_job("阿棠喜欢乌龙茶")
-    fuse.left = 1  # before the commit
-    with pytest.raises(StorageRefused):
-        await pipeline.process(job)
-    await pipeline.process(job)
-    assert chat.calls == 1
-    assert len(await texts_of(ledger)) == 1
