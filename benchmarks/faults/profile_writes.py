@@ -279,7 +279,7 @@ async def _merged_at_once(seed: int) -> Met:
         ledger = await Ledger.open(data / "ledger.db", clock=clock)
         mergers = [_SlowMerger(), _SlowMerger()]
         tables = (ledger, live, clock)
-        idle: Any = {"name_of": lambda _: "", "is_left_out": lambda _: False, "on_written": lambda: None}
+        idle: Any = {"group_names": {}, "is_left_out": lambda _: False, "on_written": lambda: None}
         mergings = [ProfileMerging(EntityMerge(merger, store, *tables, **idle)) for merger in mergers]
         for merging in mergings:
             merging.loop.start()

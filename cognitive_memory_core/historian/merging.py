@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -78,8 +78,8 @@ TRIES = 3  # attempts if the profile is written by someone else meanwhile
 class EntityMerge:
     """Merges the facts of one entity into its profile; must not run twice at a time for the same entity.
 
-    ``name_of`` returns the name of a group, or of a person whom the name book does not know there, or "".
-    ``is_left_out`` returns whether the facts of a key must wait. ``on_written`` is called after every profile write.
+    ``group_names`` are the names of groups as they are known now. ``is_left_out`` returns whether the facts of a key
+    must wait. ``on_written`` is called after every profile write.
     """
 
     merger: Merger
@@ -87,7 +87,7 @@ class EntityMerge:
     ledger: Ledger
     settings: Live[Settings]
     clock: Clock
-    name_of: Callable[[ProfileKey], str]
+    group_names: Mapping[Scope, str]
     is_left_out: Callable[[ProfileKey], bool]
     on_written: Callable[[], None]
 
@@ -118,8 +118,8 @@ class EntityMerge:
         if not facts:
             return
         is_group, settings = key.entity_type == "group", self.settings.current
-        known = next((clean_name(person.name) for person in people), "") if not is_group else ""
-        name = known or clean_name(self.name_of(key)) or (old.name if old else "")
+        known = self.group_names.get(key.scope) if is_group else next((one.name for one in people), "")
+        name = clean_name(known or "") or (old.name if old else "")
         page, now = Page(old, is_group=is_group), self.clock.now().astimezone(settings.zone)
         standing = {one.event_id: one for one in told}
         by_line = [[standing[one] for one in ids if one in standing] for ids in page.sources.values()]
@@ -136,13 +136,19 @@ class EntityMerge:
     def _read(
         self, connection: Snapshot, key: ProfileKey, old: Profile | None
     ) -> tuple[Sequence[Fact], Sequence[Fact], Sequence[Person]]:
-        """Read the waiting facts, those that the profile's lines rest on, and the people of a group, or the person."""
+        """Read the waiting facts, those that the profile's lines rest on, and the people of a group, or the person.
+
+        A person with one profile everywhere who has no name in private has the latest one of any place.
+        """
         at_once = min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
         of_person = [key.user_id] if key.user_id else []
+        people = NameBook.people(connection, key.scope, of_person)
+        if not people and key.entity_type == "user" and self.settings.current.sharing == "shared":
+            people = [Person(key.user_id, name) for name in NameBook.names_of(connection, of_person)[:1]]
         return (
             FactBook.facts(connection, key, at_once),
             FactBook.told(connection, key, {one for ids in old.sources.values() for one in ids} if old else ()),
-            NameBook.people(connection, key.scope, of_person),
+            people,
         )
 
     async def _withdraw(self, key: ProfileKey, old: Profile | None, facts: Sequence[Fact]) -> None:

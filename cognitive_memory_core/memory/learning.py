@@ -97,7 +97,7 @@ class Learning:
             ledger,
             live,
             opened.clock,
-            name_of=self._name_of,
+            group_names=opened.name_observer.groups,
             is_left_out=lambda key: key.user_id in opened.consent.opted_out,
             on_written=lambda: self.profile_indexer.nudge(),  # noqa: PLW0108  # it is built later
         )
@@ -293,11 +293,6 @@ class Learning:
             self.opened.reconciler.nudge()
         return absorbed
 
-    def _name_of(self, key: ProfileKey) -> str:
-        """Return the latest name of a group or, if profiles are shared between places, of a person; else ""."""
-        is_wanted = key.entity_type == "group" or self.opened.settings.current.sharing == "shared"
-        return self.opened.name_observer.name_of(key) if is_wanted else ""
-
     @asynccontextmanager
     async def _suspended(self) -> AsyncGenerator[None, None]:
         """Keep jobs, merges, evolution, decisions on suggestions and the takeover from running meanwhile."""
@@ -309,7 +304,6 @@ class Learning:
     async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
         for key in keys:
             await self.opened.ledger.profiles.take_in(key, self.opened.profiles.read)
-        self.opened.name_observer.forget(keys)
 
     async def _rebuild_index(self) -> None:
         if self.opened.reconciler:

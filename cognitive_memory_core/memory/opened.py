@@ -227,7 +227,7 @@ class Opened:
     @property
     def loops(self) -> list[BackgroundLoop]:
         """The loops that write what was taken in."""
-        own = self.buffer.loop, self.name_observer.loop, self.memos.loop
+        own = self.buffer.loop, self.memos.loop
         return [*own, self.budget.loop, self.watch.loop, self.tally.loop]
 
     async def close(self) -> None:

@@ -52,14 +52,14 @@ class NameBook(Table):
         await self.note_all([Alias(scope, user_id, name, at, at)])
 
     @writes
-    def note_all(self, connection: Connection, sightings: Sequence[Alias]) -> bool:
-        """Record several names; return whether one of them was not the person's latest name in its place.
+    def note_all(self, connection: Connection, sightings: Iterable[Alias]) -> list[Alias]:
+        """Record several names; return those that are now the person's latest name in their place, and were not before.
 
         To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """
-        tombstones, is_renamed = tombstones_of(connection), False
+        tombstones, new = tombstones_of(connection), list[Alias]()
         query = f"SELECT name, first_us, last_us FROM names WHERE scope = ? AND user_id = ? {_LATEST_FIRST} LIMIT 1"
-        for alias in sightings:
+        for alias in sorted(sightings, key=lambda alias: alias.last_seen_at):
             if not alias.name.strip() or stays_out(tombstones, alias):
                 continue
             row = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
@@ -68,8 +68,9 @@ class NameBook(Table):
             first, last = micros(alias.first_seen_at), micros(alias.last_seen_at)
             if is_other or first < since or last >= until + _HOUR_US:
                 keep_name(connection, alias)
-            is_renamed = is_renamed or is_other
-        return is_renamed
+            if is_other and last >= until:
+                new.append(alias)
+        return new
 
     @reads
     def people(self, connection: Connection, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:

@@ -62,7 +62,6 @@ class World:
     clock: FrozenClock = field(default_factory=FrozenClock)
     settings: Live[Settings] = field(default_factory=lambda: Live(Settings()))
     left_out: set[str] = field(default_factory=set[str])
-    group_name: str = ""
     written: int = 0
 
     def __post_init__(self) -> None:
@@ -75,7 +74,7 @@ class World:
             self.ledger,
             self.settings,
             self.clock,
-            name_of=lambda key: self.group_name if key.entity_type == "group" else "",
+            group_names={},
             is_left_out=lambda key: key.user_id in self.left_out,
             on_written=self._count,
         )

@@ -16,7 +16,7 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, later
 from tests.support.ports import direct
 from tests.support.telling import EXACT, say
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import PATIENCE
 
 OTHER = Scene.group("10001", "2000002", user_name="老齐", group_name="读书会")
 SHOWN = "海棠未眠(2000001)：“我对花生过敏”"
@@ -42,12 +42,9 @@ async def test_present_names_stand_everywhere(tmp_path: Path) -> None:
         assert (hit.event.sender_name, hit.event.quotes[0].sender_name) == ("海棠未眠", "海棠未眠")
         (event,) = await memory.events(OTHER)
         assert event.text == "海棠未眠(2000001)〔当时叫阿棠〕：“我对花生过敏”"
-
-        async def is_renamed() -> bool:  # the file follows the name in a loop of its own
-            profile = await memory.get_profile(scene, "user", scene.user_id)
-            return profile is not None and profile.name == "海棠未眠"
-
-        await until(is_renamed)
+        profile = await memory.get_profile(scene, "user", scene.user_id)
+        assert profile is not None
+        assert profile.name == "海棠未眠"
 
 
 async def test_rank_stands_beside_a_name(tmp_path: Path) -> None:

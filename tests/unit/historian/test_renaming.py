@@ -1,4 +1,4 @@
-"""Tests of renaming profiles."""
+"""Tests of recording names and of renaming profiles."""
 
 from __future__ import annotations
 
@@ -9,92 +9,89 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.name_observer import NameObserver, Seen
-from cognitive_memory_core.profiles.files import FileProfiles
-from cognitive_memory_core.store.profiles import ProfileIndex
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_ledger
+from tests.support.ledgers import Ledger, a_ledger
 from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
 
 
-class Counted(TemporaryProfiles):
-    """Profiles that count reads and can fail."""
+class Refusing(TemporaryProfiles):
+    """Profiles that can refuse to be renamed."""
 
-    def __init__(self) -> None:
-        """Work without failures."""
-        super().__init__(KEEP, FrozenClock())
-        self.found = 0
-        self.is_away = False
+    is_away = False
 
-    async def find(self, key: ProfileKey) -> Any:
-        """Count, then read or raise."""
-        self.found += 1
+    async def rename(self, key: ProfileKey, name: str) -> Any:
+        """Rename or raise."""
         if self.is_away:
             raise UnavailableError("盘不在")
-        return await super().find(key)
+        return await super().rename(key, name)
 
 
-def seen(name: str, user_id: str = "2000001", minutes: float = 0.0, *, group_name: str = "") -> Seen:
+def seen(name: str, minutes: float = 0.0, *, group_name: str = "") -> Seen:
     """Return a scene of a group with these names, at this time."""
-    scene = Scene.group("10001", user_id, user_name=name, group_name=group_name)
+    scene = Scene.group("10001", "2000001", user_name=name, group_name=group_name)
     return scene, NOON + timedelta(minutes=minutes)
 
 
-class Names(NameObserver):
-    """An observer that passes names on to the profiles at once."""
-
-    def __init__(self, profiles: FileProfiles, index: ProfileIndex | None = None, **options: Any) -> None:
-        """Observe from an hour after noon on."""
-        ledger, clock = a_ledger(), FrozenClock(NOON + timedelta(hours=2))
-        super().__init__(ledger.names, profiles, index or ledger.profiles, clock, **options)
-
-    async def see(self, *sightings: Seen) -> None:
-        """Note names and pass them on."""
-        await self.note(sightings)
-        await self.flush()
-
-
 @pytest.fixture
-async def profiles() -> Counted:
+async def profiles() -> Refusing:
     """Return profiles of a person in a group and in private, and of the group."""
-    store = Counted()
+    store = Refusing(KEEP, FrozenClock())
     for key in (TANG, TANG_THERE, GROUP_KEY):
         await store.write(a_profile(key=key))
     return store
 
 
+def observing(profiles: TemporaryProfiles, ledger: Ledger, index: Any = None) -> NameObserver:
+    """Return an observer two hours after noon."""
+    clock = FrozenClock(NOON + timedelta(hours=2))
+    return NameObserver(ledger.names, profiles, index or ledger.profiles, clock)
+
+
 async def names(store: TemporaryProfiles) -> list[str]:
     """Return the names of the user, the member and the group."""
-    return [profile.name for key in (TANG, TANG_THERE, GROUP_KEY) if (profile := await FileProfiles.find(store, key))]
+    return [profile.name for key in (TANG, TANG_THERE, GROUP_KEY) if (profile := await store.find(key))]
 
 
-async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -> None:
+async def test_a_new_card_renames_the_profile_of_that_place(profiles: Refusing) -> None:
     """A group name renames the member, a private name the user, the group's name the group, in file and index."""
-    index = a_ledger().profiles
+    ledger = a_ledger()
     private = Scene.private("2000001", user_name="小棠")
-    await Names(profiles, index).see(seen("海棠", group_name="读书会二群"), (private, NOON))
+    await observing(profiles, ledger).note([seen("海棠", group_name="读书会二群"), (private, NOON)])
     assert await names(profiles) == ["小棠", "海棠", "读书会二群"]
     found = [await profiles.find(key) for key in (TANG, TANG_THERE, GROUP_KEY)]
-    assert await index.versions() == {profile.key: profile.version for profile in found}
+    assert await ledger.profiles.versions() == {profile.key: profile.version for profile in found if profile}
+    assert [await profiles.revisions(key) for key in (TANG_THERE, GROUP_KEY)] == [[], []]
 
 
-async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
-    profiles: Counted, caplog: pytest.LogCaptureFixture
+async def test_an_older_line_brings_no_former_name_back(profiles: Refusing) -> None:
+    """A name of an earlier time, as of a past line, is recorded and renames nothing."""
+    ledger = a_ledger()
+    observer = observing(profiles, ledger)
+    await observer.note([seen("海棠", 60), seen("阿棠", 30)])
+    await observer.note([seen("棠棠")])
+    assert (await names(profiles))[1] == "海棠"
+    assert {*await ledger.names.names_of(["2000001"])} == {"海棠", "阿棠", "棠棠"}
+
+
+async def test_a_profile_that_cannot_be_renamed_ends_nothing(
+    profiles: Refusing, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """If the store fails, nothing is raised, one line is logged, and the next observation renames."""
-    renaming = Names(profiles)
+    """If a profile cannot be renamed, nothing is raised, one line is logged, and the next new name is passed on."""
+    observer = observing(profiles, a_ledger())
     profiles.is_away = True
-    for minute in range(3):
-        await renaming.see(seen("海棠", minutes=minute))
+    for number in range(3):
+        await observer.note([seen(f"海棠{number}", number)])
     assert caplog.text.count("盘不在") == 1
     profiles.is_away = False
-    await renaming.see(seen("海棠", minutes=4))
+    await observer.note([seen("海棠", 4)])
     assert (await names(profiles))[1] == "海棠"
-    assert renaming.trouble.error == ""
+    assert observer.trouble.error == ""
 
 
-async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Counted) -> None:
+async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Refusing) -> None:
     """A profile erased between writing the file and the index is not indexed."""
     ledger = a_ledger()
 
@@ -103,5 +100,16 @@ async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Counted)
             await profiles.erase_person("2000001", lambda text: text)
             await ledger.profiles.take_in(key, read)
 
-    await Names(profiles, Erasing()).see(seen("海棠"))  # type: ignore[arg-type]  # a part of the index
+    await observing(profiles, ledger, Erasing()).note([seen("海棠")])
     assert await ledger.profiles.versions() == {}
+
+
+async def test_nobody_is_seen_in_the_future(profiles: Refusing) -> None:
+    """A name observed with a date in the future counts as observed now."""
+    ledger = a_ledger()
+    observer = observing(profiles, ledger)
+    await observer.note([(seen("未来人")[0], NOON + timedelta(days=2000))])
+    await observer.note([seen("现在人", 120)])
+    assert (await names(profiles))[1] == "现在人"
+    rows = [row async for row in ledger.archive.rows() if isinstance(row, Alias)]
+    assert max(alias.last_seen_at for alias in rows) <= NOON + timedelta(hours=2)
