@@ -54,7 +54,7 @@ def is_outage(error: Exception) -> bool:
 
 
 class HistorianWorker:
-    """Processes the jobs of a queue in one background loop; those of several places share a transaction.
+    """Processes the jobs of a queue in one background loop, those of several places at a time.
 
     An outage of a model or store logs one line when it begins and one when it ends, however many jobs it requeues. It
     ends when one of those jobs is done, or when no job waits.

@@ -1,16 +1,14 @@
 """Owns the connections: one writing thread and a few reading threads, all off the event loop.
 
-Each read sees one snapshot. Writes that wait for the writing thread share a transaction and its sync (group commit),
-each in its own savepoint. Operations on tables are plain methods over a connection, which a decorator runs in a
-thread of the database.
+Each read sees one snapshot, each write is one transaction. Operations on tables are plain methods over a connection,
+which a decorator runs in a thread of the database.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -30,7 +28,6 @@ from . import migrations
 from .connections import BUSY_SECONDS, SnapshotConnection, opened_for_reading, opened_for_writing, snapshot
 
 READERS = 3  # threads, each with a connection of its own
-WRITES_TOGETHER = 64  # per transaction
 EMPTYING_TRIES = 12
 EMPTYING_PAUSE = 0.1  # seconds between two attempts
 EMPTYING_WAIT = 150  # milliseconds that one attempt waits for readers
@@ -65,7 +62,6 @@ class Database:
         self._readers: SimpleQueue[SnapshotConnection] = SimpleQueue()
         self._writing = ThreadPoolExecutor(1, "ledger-writer")
         self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
-        self._waiting: deque[tuple[Callable[[Connection], Any], asyncio.Future[Any]]] = deque()
         with ExitStack() as undo:
             undo.callback(self.close_now)
             try:
@@ -106,13 +102,13 @@ class Database:
 
         The future raises StorageRefused; nothing is written then.
         """
-        if refusal := self._refusal():
-            return refusal
+
+        def carried_out() -> T:
+            with self._transaction() as writer:
+                return work(writer, *args, **kwargs)
+
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[T] = loop.create_future()
-        self._waiting.append((lambda connection: work(connection, *args, **kwargs), answer))
-        self._writing.submit(self._write_waiting, loop)
-        return answer
+        return self._refusal() or loop.run_in_executor(self._writing, carried_out)
 
     async def answer(self, work: Callable[[Connection], T], seconds: float) -> T:
         """Run one step of a question as :meth:`read` does.
@@ -217,51 +213,6 @@ class Database:
             return await refusal
         with self._refused_writes:
             return await asyncio.get_running_loop().run_in_executor(self._writing, carried_out)
-
-    def _write_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Carry out the writes that wait in one transaction; one that fails takes back only its own changes."""
-        waiting: list[tuple[Callable[[Connection], Any], asyncio.Future[Any]]] = []
-        with suppress(IndexError):
-            while len(waiting) < WRITES_TOGETHER:
-                if not (one := self._waiting.popleft())[1].cancelled():
-                    waiting.append(one)
-        if not waiting:  # an earlier call carried them out
-            return
-        try:
-            outcomes = self._written_together([work for work, _ in waiting])
-        except BaseException as failure:  # noqa: BLE001  # raised where each write is awaited
-            outcomes = [(None, failure)] * len(waiting)
-
-        def delivered() -> None:
-            for (_, answer), (result, failure) in zip(waiting, outcomes, strict=True):
-                if answer.done():
-                    continue
-                if failure is not None:
-                    answer.set_exception(failure)
-                else:
-                    answer.set_result(result)
-
-        with suppress(RuntimeError):  # the event loop is closed: no caller is left
-            loop.call_soon_threadsafe(delivered)
-
-    def _written_together(self, works: Sequence[Callable[[Connection], Any]]) -> list[tuple[Any, BaseException | None]]:
-        outcomes: list[tuple[Any, BaseException | None]] = []
-        is_alone = len(works) == 1  # needs no savepoint, whose journal may go to a temporary file
-        with self._transaction() as writer:
-            for work in works:
-                if not is_alone:
-                    writer.execute("SAVEPOINT request")
-                try:
-                    with self._refused_writes:
-                        outcomes.append((work(writer), None))
-                except BaseException as failure:
-                    if is_alone or not writer.in_transaction:  # SQLite rolled back all of them because of it
-                        raise
-                    outcomes.append((None, failure))
-                    writer.execute("ROLLBACK TO request")
-                if not is_alone:
-                    writer.execute("RELEASE request")
-        return outcomes
 
     @contextmanager
     def _transaction(self) -> Generator[Connection, None, None]:
