@@ -10,13 +10,13 @@ import os
 import re
 import sqlite3
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from sqlite3 import Connection, DatabaseError
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from ... import sentences
 from ...disk import Disk, refusals
@@ -24,14 +24,13 @@ from ...errors import StorageRefused, UnavailableError
 from .schema import STEPS
 
 MAGIC, HEAD = b"SQLite format 3\0", 100  # SQLite's file header
+LARGEST_PAGE = 65_536
+_FRACTIONS = b"\x40\x20\x20"  # payload fractions, bytes 21 to 23 of every SQLite file
 DISTRIBUTION = "nonebot-plugin-cognitive-memory"
 PART = ".part"  # suffix of an incomplete copy
-_FRACTIONS = slice(21, 24), b"\x40\x20\x20"  # payload fractions, the same in every SQLite file
 _VERSIONS = struct.Struct(">60xI4xI28x")  # user_version and application_id within the header
-_LOG_MAGIC = (0x377F0682, 0x377F0683)
-_LOG_HEAD = struct.Struct(">I4xI4x8s8x")  # of the write-ahead log: magic, page size, salts
+_LOG_HEAD = struct.Struct(">8xI4x8s8x")  # of the write-ahead log: page size, salts
 _FRAME_HEAD = struct.Struct(">II8s8x")  # page number, size after a commit or 0, salts
-_PAGE_SIZES = range(512, 65_537)
 
 
 class Stamp(NamedTuple):
@@ -129,46 +128,24 @@ def stamp_of(path: Path) -> Stamp:
     If a write-ahead log is beside the file, it is read up to its last commit. A file that is missing, unreadable or no
     database has an empty stamp: opening it reports why.
     """
-    try:
-        with path.open("rb") as file:
-            stamp = _stamp(file.read(HEAD))
-    except OSError:
-        return Stamp()
-    if stamp is None:
-        return Stamp()
-    committed = seen = None
-    try:
+    stamp = Stamp()
+    with suppress(OSError), path.open("rb") as file:
+        head = file.read(HEAD)
+        if len(head) < HEAD or not head.startswith(MAGIC) or head[21:24] != _FRACTIONS:
+            return stamp
+        stamp = written = Stamp(*_VERSIONS.unpack(head))
         with path.with_name(path.name + "-wal").open("rb") as log:
-            for page, is_commit, head in _frames(log):
+            page_size, salts = _LOG_HEAD.unpack(log.read(_LOG_HEAD.size).ljust(_LOG_HEAD.size))
+            while page_size <= LARGEST_PAGE and len(frame := log.read(_FRAME_HEAD.size)) == _FRAME_HEAD.size:
+                page, size_after_commit, own = _FRAME_HEAD.unpack(frame)
+                content = log.read(page_size)
+                if own != salts or len(content) < max(page_size, HEAD):  # left of an earlier log, or torn
+                    break
                 if page == 1:
-                    seen = _stamp(head)
-                if is_commit:
-                    committed = seen
-    except OSError:
-        return stamp
-    return committed or stamp
-
-
-def _stamp(head: bytes) -> Stamp | None:
-    place, fractions = _FRACTIONS
-    is_header = len(head) == HEAD and head.startswith(MAGIC) and head[place] == fractions
-    return Stamp(*_VERSIONS.unpack(head)) if is_header else None
-
-
-def _frames(log: BinaryIO) -> Iterator[tuple[int, bool, bytes]]:
-    """Yield the page number, whether it ends a transaction, and the first bytes of each valid frame of a log."""
-    start = log.read(_LOG_HEAD.size)
-    if len(start) < _LOG_HEAD.size:
-        return
-    magic, page_size, salts = _LOG_HEAD.unpack(start)
-    if magic not in _LOG_MAGIC or page_size not in _PAGE_SIZES:
-        return
-    while len(frame := log.read(_FRAME_HEAD.size)) == _FRAME_HEAD.size:
-        page, size, own = _FRAME_HEAD.unpack(frame)
-        content = log.read(page_size)
-        if own != salts or len(content) < page_size:
-            return
-        yield page, bool(size), content[:HEAD]
+                    written = Stamp(*_VERSIONS.unpack(content[:HEAD]))
+                if size_after_commit:
+                    stamp = written
+    return stamp
 
 
 def write_copy(connection: Connection, path: Path) -> None:
