@@ -157,7 +157,7 @@ async def shown(data: Path) -> Shown:
         is_reported = bool(status.last_error or status.failing or configuration.problems) or _is_aside(data)
         is_reported = is_reported or len(await memory.failed_jobs()) > len(failed)
     async with opened_reader(configuration.settings, data) as reader:
-        is_reported = is_reported or bool((await reader.ledger.examine(LONGEST)).damages)
+        is_reported = is_reported or bool(await reader.ledger.examine())
     return Shown(frozenset(ids), frozenset(words), is_reported)
 
 

@@ -58,7 +58,6 @@ DISTRIBUTION = "nonebot-plugin-cognitive-memory"
 GIGABYTE = 1_000_000_000
 LOW, TOO_LOW = 2 * GIGABYTE, GIGABYTE // 4
 CLOCK_BEHIND = timedelta(minutes=10)
-LONGEST = 1800.0  # seconds that the ledger is examined
 WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right shows an earlier time
 words = sentences.command_line
 
@@ -106,7 +105,7 @@ def ledger(bot: BotDirectory) -> Iterator[Finding]:
 
     async def read() -> tuple[DirectorySnapshot, Sequence[object]]:
         async with opened_reader(settings, bot.place) as reader:
-            return await reader.snapshot(), (await reader.ledger.examine(LONGEST)).damages
+            return await reader.snapshot(), await reader.ledger.examine()
 
     if not _nearest(bot.place).is_dir():
         return

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 
 from .. import sentences
@@ -14,33 +13,37 @@ from ..domain.figures import LEDGER_ROWS
 from ..errors import UnavailableError
 from ..ports import Clock
 from ..settings.schema import Live, Settings
-from ..store.database.connections import LedgerExamination
-from ..store.ledger import ClockState, Housekeeping
-from ..store.messages import MessageLog
+from ..store.ledger import ClockState, Housekeeping, Ledger
 from ..tasks import BackgroundLoop, ErrorState
 
 PRUNED_EVERY = 3600.0  # seconds
 KEPT_PER_PLACE = 200  # newest messages: as many as one dialogue holds, so none that waits to be considered goes
 MEGABYTE = 1_000_000
+AFTER = 20.0  # seconds until the first examination: a bot that starts has more urgent things to read
+EXAMINED_EVERY = 7 * 86400.0  # seconds
 log = logging.getLogger(__name__)
 
 
-@dataclass(eq=False)
-class LogPruning:
-    """Deletes old messages from the log once an hour, and runs the purge of erased data.
+class Upkeep:
+    """Once an hour, deletes old messages and runs the purge of erased data; once a week, examines the ledger.
 
     ``horizon`` returns an instant that has certainly passed, from which ages are measured. ``purge`` decides itself
-    whether it is due, and does not raise.
+    whether it is due, and does not raise. The status names damaged parts; nothing is repaired and nothing stops,
+    because the rest of the ledger works.
     """
 
-    message_log: MessageLog
-    settings: Live[Settings]
-    horizon: Callable[[], datetime]
-    purge: Callable[[], Awaitable[object]] | None = None
-    removed: int = field(default=0, init=False)  # messages deleted since the start because the log was too large
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        settings: Live[Settings],
+        horizon: Callable[[], datetime],
+        purge: Callable[[], Awaitable[object]],
+    ) -> None:
         """Prepare the loop."""
+        self._ledger, self._settings, self._horizon, self._purge = ledger, settings, horizon, purge
+        self.removed = 0  # messages deleted since the start because the log was too large
+        self.damage = ErrorState(LEDGER_ROWS)
+        self._examine_at = time.monotonic() + AFTER
         self.loop = BackgroundLoop("housekeeping", self._round)
 
     async def _round(self) -> float:
@@ -49,23 +52,32 @@ class LogPruning:
             await self.prune()
             await self.shrink()
         finally:
-            if self.purge is not None:
-                await self.purge()
-        return PRUNED_EVERY
+            await self._purge()
+        if time.monotonic() >= self._examine_at:
+            await self.examine()
+            self._examine_at = time.monotonic() + EXAMINED_EVERY
+        return min(PRUNED_EVERY, max(self._examine_at - time.monotonic(), 0.0))
 
     async def prune(self) -> None:
         """Delete messages older than ``capture.log_days``."""
-        await self.message_log.prune(self.horizon() - timedelta(days=self.settings.current.capture.log_days))
+        await self._ledger.log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))
 
     async def shrink(self) -> None:
         """Delete the oldest messages until the log is within ``capture.log_max_mb``; log this the first time."""
-        most = self.settings.current.capture.log_max_mb
+        most = self._settings.current.capture.log_max_mb
         if not most:
             return
-        removed = await self.message_log.shrink(round(most * MEGABYTE), kept_per_place=KEPT_PER_PLACE)
+        removed = await self._ledger.log.shrink(round(most * MEGABYTE), kept_per_place=KEPT_PER_PLACE)
         if removed and not self.removed:
             log.warning("%s", sentences.log.LOG_TOO_LARGE.format(most=most, removed=removed))
         self.removed += removed
+
+    async def examine(self) -> None:
+        """Examine the ledger now; damage is an error state, which ends when an examination finds none."""
+        if damages := await self._ledger.examine():
+            self.damage.tell(sentences.storage_errors.ROWS_DAMAGED.format(count=len(damages), first=damages[0]))
+        else:
+            self.damage.end()
 
 
 JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long
@@ -162,40 +174,3 @@ class ClockWatch:
             days = round((now - self._believed) / timedelta(days=1))
             self.trouble.tell(sentences.log.CLOCK_HAS_JUMPED.format(days=days))
         return has_jumped
-
-
-AFTER = 20.0  # seconds: a bot that starts has more urgent things to read
-LONGEST = 120.0  # seconds of one examination
-EXAMINED_EVERY = 7 * 86400.0  # seconds
-
-
-class IntegrityWatch:
-    """Starts an examination of the ledger soon after the start and once a week; the status names damaged parts.
-
-    Nothing is repaired and nothing stops, because the rest of the ledger works.
-    """
-
-    def __init__(self, examine: Callable[[float], Awaitable[LedgerExamination]]) -> None:
-        """Create for a ledger; ``examine`` is first called :data:`AFTER` seconds after the loop starts."""
-        self._examine = examine
-        self._first_rest = AFTER
-        self.trouble = ErrorState(LEDGER_ROWS)
-        self.loop = BackgroundLoop("ledger check", self._round)
-
-    async def _round(self) -> float:
-        rest, self._first_rest = self._first_rest, 0.0
-        if rest:
-            return rest
-        await self.examine()
-        return EXAMINED_EVERY
-
-    async def examine(self) -> None:
-        """Examine the ledger now; record damage as the error state, which ends if a complete examination finds none."""
-        examined = await self._examine(LONGEST)
-        if examined.damages:
-            damaged = sentences.storage_errors.ROWS_DAMAGED
-            self.trouble.tell(damaged.format(count=len(examined.damages), first=examined.damages[0]))
-        elif examined.is_complete:
-            self.trouble.end()
-        else:
-            log.info("%s", sentences.log.LEDGER_NOT_EXAMINED.format(seconds=LONGEST))

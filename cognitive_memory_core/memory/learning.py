@@ -18,7 +18,7 @@ from ..historian.model_merger import ModelMerger
 from ..historian.pipeline import Pipeline, SurroundingsReader
 from ..historian.rewriter import BackedHistorian, ModelHistorian
 from ..historian.rules import RuleHistorian, RuleMerger
-from ..historian.upkeep import IntegrityWatch, LogPruning
+from ..historian.upkeep import Upkeep
 from ..historian.worker import HistorianWorker
 from ..migration.conversion import SummaryTakeover
 from ..models.breaker import Breaker
@@ -153,11 +153,10 @@ class Learning:
             refresh=self._refresh_profiles,
             on_changed=self.merging.nudge,
         )
-        self.upkeep = LogPruning(ledger.log, live, opened.watch.horizon, self._erase_due)
+        self.upkeep = Upkeep(ledger, live, opened.watch.horizon, self._erase_due)
         self.takeover = SummaryTakeover(
             opened.data_dir, None if live.current.isolate_bots else live.current.agent, self.import_file, opened.disk
         )
-        self.integrity = IntegrityWatch(ledger.examine)
         self.reporting = Reporting(ledger, opened.consent, live, clock, opened.queue.counts, self.index_lag, self.lent)
 
     async def lent(self) -> LentModel | None:
@@ -178,7 +177,7 @@ class Learning:
     @property
     def loops(self) -> list[BackgroundLoop]:
         """The loops that run whenever the memory is open."""
-        return [*self.opened.loops, self.upkeep.loop, self.integrity.loop]
+        return [*self.opened.loops, self.upkeep.loop]
 
     @property
     def learning_loops(self) -> list[BackgroundLoop]:

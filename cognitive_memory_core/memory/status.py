@@ -147,7 +147,7 @@ def _failing(learning: Learning) -> tuple[tuple[str, str], ...]:
         learning.opened.buffer.crowding,
         learning.opened.name_observer.trouble,
         learning.opened.watch.trouble,
-        learning.integrity.trouble,
+        learning.upkeep.damage,
         *learning.worker.error_states,
         *learning.merging.error_states,
         *learning.profile_indexer.error_states,

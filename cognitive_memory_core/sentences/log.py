@@ -8,7 +8,6 @@ LOG_TOO_LARGE = (
     "想多留一些就调大 COGNITIVE_MEMORY__CAPTURE__LOG_MAX_MB"
 )
 CLOCK_HAS_JUMPED = "系统时钟与预计相差 {days} 天；在它连续正常走满一天之前，不清理任何过期数据。请检查系统时间"
-LEDGER_NOT_EXAMINED = "账本太大，{seconds:g} 秒里没有查完有没有坏；要查完整的，运行 cognitive-memory doctor"
 PARTS = {  # by the name of their loop; names that are public keywords stay
     "Indexer": "算向量",
     "accounts": "记模型用量",
@@ -18,7 +17,6 @@ PARTS = {  # by the name of their loop; names that are public keywords stay
     "embedder": "载入向量模型",
     "clock watch": "看时钟",
     "housekeeping": "清理过期数据",
-    "ledger check": "查账本",
     "ledger rows": "账本",
     "memory": "记忆",
     "message log": "消息记录",

@@ -23,7 +23,7 @@ from . import event_rows
 from .archive import Archive
 from .beliefs import BeliefBook
 from .consent import ConsentBook
-from .database.connections import LedgerExamination, examined
+from .database.connections import examined
 from .database.database import Check, Database, Snapshot, Table, reads, writes
 from .database.rows import BELIEF, bound, instant_of, micros, refresh_words
 from .erasure import Eraser
@@ -197,9 +197,9 @@ class Ledger:
             raise
         return opened[0]
 
-    async def examine(self, seconds: float) -> LedgerExamination:
-        """Find damaged rows, for at most ``seconds``."""
-        return await examined(self.database.path, seconds)
+    async def examine(self) -> list[str]:
+        """Find damaged rows."""
+        return await examined(self.database.path)
 
     async def close(self) -> None:
         """Wait for running work and close the file, which may be opened again afterwards."""

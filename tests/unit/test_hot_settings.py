@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.historian.upkeep import LogPruning
+from cognitive_memory_core.historian.upkeep import Upkeep
 from cognitive_memory_core.settings.configuration import with_hot
 from cognitive_memory_core.settings.schema import Live
 from tests.support.clock import FrozenClock
@@ -190,12 +191,15 @@ class BoundsLog:
         self.asked.append((most, kept_per_place))
         return 0
 
+    async def purge(self) -> None:
+        """Purge nothing."""
+
 
 async def test_the_bounds_of_the_log_move() -> None:
     """`capture.log_days` and `capture.log_max_mb` bound the log at the next housekeeping."""
     log, live = BoundsLog(), Live(core.Settings())
-    bounded: Any = log
-    upkeep = LogPruning(bounded, live, lambda: NOW)
+    ledger: Any = SimpleNamespace(log=log)
+    upkeep = Upkeep(ledger, live, lambda: NOW, log.purge)
     await upkeep.prune()
     await upkeep.shrink()
     live.current = with_hot(live.current, core.Settings.from_mapping({"capture": {"log_days": 1, "log_max_mb": 2}}))

@@ -1,7 +1,6 @@
 """Opens connections, and snapshots on those that read, and examines a file for damaged rows.
 
-Reads that a thread carries out together see one state of the file, and convert each row only once. Converted rows are
-kept until another connection writes to the file or caches are cleared.
+Reads that a thread carries out together see one state of the file.
 
 The check at opening (``quick_check``) reads the structure of the file only. A flipped bit in an id leaves table and
 index apart: the row is there, and a read that goes through the index does not find it. ``examined`` finds such rows.
@@ -14,17 +13,15 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Hashable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ...errors import UnavailableError
 from ...tasks import seen
-from ...text.characters import register_cache
 from . import migrations
 
 BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file
@@ -32,59 +29,26 @@ READER_CACHE = "-8000"  # KiB of page cache per reading connection
 FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
 REFUSED_IF_READ_ONLY = "DELETE FROM meta WHERE FALSE"  # SQLite opens such a file without error, and refuses each write
 C = TypeVar("C", bound=Connection)
-MOST = 10_000  # rows that a connection keeps, a few megabytes; one that a read filter was asked about counts again
 
 
 class SnapshotConnection(Connection):
-    """A reading connection with the rows that were converted from the present state of the file, by table and seq.
+    """A reading connection; its snapshot was taken after the instant of time.monotonic ``began``."""
 
-    ``began`` is the instant of time.monotonic after which the snapshot was taken, ``version`` SQLite's number of that
-    state.
-    """
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        """Open a connection as sqlite3.connect does."""
-        super().__init__(*args, **options)
-        self.rows: dict[Hashable, dict[Any, Any]] = {}
-        self.began = 0.0
-        self.version = -1
-        register_cache(self)
-
-    def clear_caches(self) -> None:
-        """Drop the converted rows: erased data must not stay in memory."""
-        self.rows = {}
-
-
-def rows_read(connection: Connection, key: Hashable) -> dict[Any, Any]:
-    """Return the rows that this snapshot keeps under a key, to be added to; outside a snapshot a new dictionary.
-
-    The key is a table with a read filter, for the rows that it admits, or "state".
-    """
-    if isinstance(connection, SnapshotConnection) and connection.in_transaction:
-        return connection.rows.setdefault(key, {})
-    return {}
+    began = 0.0
 
 
 @contextmanager
 def snapshot(connection: SnapshotConnection) -> Generator[None, None, None]:
     """Run the ``with`` block in one reading transaction; if none can begin, each of its statements has its own."""
-    _begin(connection)
+    _end(connection)  # the one before, if it could not be ended then
+    connection.began = time.monotonic()
+    with suppress(sqlite3.Error):
+        connection.execute("BEGIN")
+        connection.execute("PRAGMA data_version").fetchone()  # this takes the snapshot
     try:
         yield
     finally:
         _end(connection)
-
-
-def _begin(connection: SnapshotConnection) -> None:
-    _end(connection)  # or the one before, if it could not be ended then
-    connection.began = time.monotonic()
-    rows, connection.rows = connection.rows, {}
-    with suppress(sqlite3.Error):
-        connection.execute("BEGIN")
-        version = connection.execute("PRAGMA data_version").fetchone()[0]  # this takes the snapshot
-        if version == connection.version and sum(map(len, rows.values())) <= MOST:
-            connection.rows = rows
-        connection.version = version
 
 
 def _end(connection: SnapshotConnection) -> None:
@@ -135,7 +99,7 @@ def _connection(path: Path, mode: str, kind: type[C]) -> C:
 
 
 MOST_ROWS = 20  # of each table
-STEPS = 20_000  # instructions of SQLite between two looks at the time
+STEPS = 20_000  # instructions of SQLite between two looks whether to halt
 _SCOPE = "agent || char(31) || {kind} || char(31) || CASE {kind} WHEN 'group' THEN group_id ELSE user_id END"
 _JSON = "CASE WHEN json_valid({0}) THEN json_type({0}) = 'array' END"
 ROWS = {  # what holds for each row of a table, beyond what SQLite checks
@@ -148,22 +112,14 @@ ROWS = {  # what holds for each row of a table, beyond what SQLite checks
 }
 
 
-@dataclass(frozen=True)
-class LedgerExamination:
-    """The damage found in the ledger's file, one line each in SQLite's words; ``is_complete``: all was examined."""
-
-    damages: tuple[str, ...] = ()
-    is_complete: bool = True
-
-
-async def examined(path: Path, seconds: float, rows: Mapping[str, str] = ROWS) -> LedgerExamination:
-    """Find rows that are damaged although the file can be read, for at most ``seconds``; change nothing.
+async def examined(path: Path, rows: Mapping[str, str] = ROWS) -> list[str]:
+    """Return the damage of a file that can be read nevertheless, one line each in SQLite's words; change nothing.
 
     Tables are compared with their indexes and rows with themselves: ``rows`` is, by table, an SQL condition that must
     hold for each row. If the caller is cancelled, the examination has ended when the cancellation is raised.
     """
-    halt, until = threading.Event(), time.monotonic() + seconds
-    work = asyncio.ensure_future(asyncio.to_thread(_examined, path, rows, until, halt))
+    halt = threading.Event()
+    work = asyncio.ensure_future(asyncio.to_thread(_examined, path, rows, halt))
     try:
         return await asyncio.shield(work)
     finally:
@@ -172,26 +128,19 @@ async def examined(path: Path, seconds: float, rows: Mapping[str, str] = ROWS) -
         seen(work)
 
 
-def _examined(path: Path, rows: Mapping[str, str], until: float, halt: threading.Event) -> LedgerExamination:
-    def is_over() -> bool:
-        return halt.is_set() or time.monotonic() > until
-
+def _examined(path: Path, rows: Mapping[str, str], halt: threading.Event) -> list[str]:
     damages: list[str] = []
     try:
         with closing(opened_for_reading(path)) as connection:
-            connection.set_progress_handler(is_over, STEPS)
+            connection.set_progress_handler(halt.is_set, STEPS)
             tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage").fetchall()
             for (table,) in tables:  # one read transaction each: the log can be emptied in between
-                if is_over():
-                    return LedgerExamination(tuple(damages), is_complete=False)
                 damages += _of_table(connection, table, rows.get(table, "TRUE"))
     except sqlite3.OperationalError as refused:
-        if not is_over():
-            raise UnavailableError(str(refused)) from refused
-        return LedgerExamination(tuple(damages), is_complete=False)
+        raise UnavailableError(str(refused)) from refused
     except (sqlite3.DatabaseError, UnicodeDecodeError) as damage:
         damages.append(str(damage))
-    return LedgerExamination(tuple(damages))
+    return damages
 
 
 def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:

@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 
 from ...domain.reading import EventListing, EventState, LineListing, ReadFilter
 from ...domain.scope import Interval, Scene
-from ..database.connections import rows_read
 from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, micros, select
 
 Values = tuple[str | int, ...]
@@ -158,11 +157,9 @@ class Corpus(Generic[T]):
 
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return, by seq and in the given order, those of the rows that the read filter admits."""
-        kept = rows_read(connection, (self.table, read_filter))  # None: not admitted, or gone
-        if missing := [seq for seq in seqs if seq not in kept]:
-            query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
-            kept |= dict.fromkeys(missing) | self.admitted(read_filter, connection.execute(query, (listed(missing),)))
-        return {seq: item for seq in seqs if (item := kept[seq]) is not None}
+        query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+        found = self.admitted(read_filter, connection.execute(query, (listed(seqs),)))
+        return {seq: found[seq] for seq in seqs if seq in found}
 
 
 EVENTS = Corpus("events", EVENT.fields, sql_filter, found_event, ReadFilter.admits)

@@ -11,7 +11,6 @@ from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ...text.terms import SEARCHED
-from ..database.connections import rows_read
 from ..database.rows import Row, always_kept, bound, listed, select
 from ..database.words import TERM_BYTES, hashed
 from ..numpy_on_use import Array, DTypeLike, Mask, NDArray, Scores, Vectors, np
@@ -43,11 +42,8 @@ _STATE = select(", ".join(map(_LAST.format, ("row_changes", "events", "messages"
 
 def state_of(connection: Connection) -> State:
     """Return the state of a snapshot."""
-    kept = rows_read(connection, "state")
-    if not kept:
-        changes, *rows = connection.execute(_STATE).fetchone()
-        kept[0] = State(changes, int(always_kept(connection, "revision")), *rows)
-    return kept[0]
+    changes, *rows = connection.execute(_STATE).fetchone()
+    return State(changes, int(always_kept(connection, "revision")), *rows)
 
 
 class Column:

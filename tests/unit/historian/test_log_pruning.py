@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.historian.upkeep import KEPT_PER_PLACE, MEGABYTE, LogPruning
+from cognitive_memory_core.historian.upkeep import KEPT_PER_PLACE, MEGABYTE, Upkeep
 from cognitive_memory_core.settings.schema import CaptureSettings, Live, Settings
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
@@ -16,12 +16,16 @@ from tests.support.ledgers import Ledger, a_ledger, later
 FILES = "cognitive_memory_core.historian.upkeep"
 
 
-async def crowded(count: int, **capture: float) -> tuple[Ledger, LogPruning]:
+async def nothing_due() -> None:
+    """Purge nothing."""
+
+
+async def crowded(count: int, **capture: float) -> tuple[Ledger, Upkeep]:
     """Return a ledger with messages a minute apart, and its upkeep."""
     ledger = a_ledger()
     await ledger.log.append([a_message("话" * 100, sent_at=later(minutes=number)) for number in range(count)])
     live = Live(Settings(capture=CaptureSettings.model_validate(capture)))
-    return ledger, LogPruning(ledger.log, live, lambda: NOON + timedelta(days=1))
+    return ledger, Upkeep(ledger, live, lambda: NOON + timedelta(days=1), nothing_due)
 
 
 async def left(ledger: Ledger) -> int:

@@ -14,7 +14,6 @@ from tests import golden
 from tests.golden import fill
 from tests.support.damaged_rows import DAMAGES, changed
 
-LONG = 600.0
 SETTINGS = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
 
 
@@ -28,14 +27,13 @@ def data(tmp_path: Path) -> Path:
 each = pytest.mark.parametrize("table", DAMAGES)
 
 
-async def examined(data: Path, seconds: float = LONG) -> tuple[tuple[str, ...], bool]:
-    """Examine the ledger of a directory; return what is damaged, and whether all of it was examined."""
+async def examined(data: Path) -> list[str]:
+    """Examine the ledger of a directory; return what is damaged."""
     ledger = await Ledger.open(data / "ledger.db", read_only=True)
     try:
-        found = await ledger.examine(seconds)
+        return await ledger.examine()
     finally:
         await ledger.close()
-    return found.damages, found.is_complete
 
 
 @pytest.mark.parametrize("name", golden.names())
@@ -44,27 +42,22 @@ async def test_a_whole_ledger_has_no_damage(tmp_path: Path, name: str) -> None:
     data = golden.unpacked(name, tmp_path / "data")
     async with core.CognitiveMemory.open(SETTINGS, data, background=False):
         pass
-    assert await examined(data) == ((), True)
+    assert await examined(data) == []
 
 
 @each
 async def test_what_cannot_be_is_found(data: Path, table: str) -> None:
     """A table that differs from its index, and a row that contradicts itself, are found, although reads work."""
     DAMAGES[table](data)
-    damages, _ = await examined(data)
+    damages = await examined(data)
     assert damages
     assert all(one.startswith(table) for one in damages)
-
-
-async def test_an_examination_ends_at_its_time(data: Path) -> None:
-    """An examination that has no time left ends, and says that it is not complete."""
-    assert await examined(data, 0.0) == ((), False)
 
 
 async def test_a_cancelled_examination_has_ended(data: Path) -> None:
     """A memory that closes does not wait for the examination of a large ledger."""
     endless = "(WITH RECURSIVE t (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t)"
-    asking = asyncio.ensure_future(ledger_examined(data / "ledger.db", LONG, {"events": endless}))
+    asking = asyncio.ensure_future(ledger_examined(data / "ledger.db", {"events": endless}))
     await asyncio.sleep(0.2)
     assert not asking.done()
     asking.cancel()
