@@ -30,7 +30,7 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import EmbeddedEvent, Generation
-from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
+from cognitive_memory_core.store.vectors import Checkpoint
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.ledgers import Ledger, a_ledger
@@ -330,7 +330,7 @@ class Probing:
         """Index rows in an empty store, which will be damaged."""
         ledger = a_ledger()
         await ledger.events.commit(Draft("all", tuple(row.event for row in known)))
-        await ledger.vectors.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in known])
+        await ledger.vectors.store(MODEL, [(row.event.id, row.event.text, row.vector or array("f")) for row in known])
         await IndexReconciler(store, ledger.vectors, MODEL).follow()
         generation = await store.open()
         assert generation is not None

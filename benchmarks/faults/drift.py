@@ -14,7 +14,6 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 
@@ -61,7 +60,7 @@ async def _filled(ledger: Ledger, count: int) -> None:
     for start in range(0, count, 500):
         part = rows[start : start + 500]
         await ledger.events.commit(Draft(f"job{start}", tuple(row.event for row in part)))
-        await ledger.vectors.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in part])
+        await ledger.vectors.store(MODEL, [(row.event.id, row.event.text, row.vector or array("f")) for row in part])
 
 
 async def _struck(store: ChromaStore, known: frozenset[str], number: int, dice: random.Random) -> int:

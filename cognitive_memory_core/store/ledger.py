@@ -135,7 +135,7 @@ class Ledger:
         self.database = database = Database(path, read_only=read_only, check=check)
         self.events = EventLedger(database, clock)
         self.corpora = Corpora(database)
-        self.vectors = VectorLedger(database, self.corpora)
+        self.vectors = VectorLedger(database)
         self.log = MessageLog(database)
         self.notes = NoteBook(database)
         self.consent = ConsentBook(database)
@@ -153,14 +153,12 @@ class Ledger:
         self.archive = Archive(database)
         self.eraser = Eraser(database)
 
-        with ExitStack() as undo:
-            undo.callback(database.close_now)
-            last_model = "SELECT value FROM meta WHERE key = 'fingerprint'"
-            if not read_only:
+        if not read_only:
+            with ExitStack() as undo:
+                undo.callback(database.close_now)
                 database.write_now(refresh_words)
                 database.write_now(event_rows.refresh_hidden)
-            self.corpora.follow(database.read_apart(lambda read: read.execute(last_model).fetchone()[0]))
-            undo.pop_all()
+                undo.pop_all()
 
     def without_gone(self, profile: Profile) -> Profile:
         """Return a past profile without the lines of events that no longer stand, and without what was forgotten.

@@ -15,7 +15,7 @@ from ..errors import BadArgument
 from ..ports import Vector
 from .database.database import Database, Table, reads, writes
 from .database.rows import EVENT, LISTED, Columns, bound, bounded, listed, next_revision, select, vector_of
-from .search.corpora import STANDING, Corpora, dimensions_of
+from .search.corpora import STANDING, dimensions_of
 
 T = TypeVar("T")
 
@@ -33,13 +33,8 @@ _LATER = "(e.revision, e.seq) > (?, ?)"
 _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT.fields))
 
 
-@dataclass(frozen=True)
-class VectorRow:
-    """A vector to be stored, with the text that it was made from (None if the text cannot have changed)."""
-
-    key: str | int
-    vector: Vector
-    text: str | None = None
+VectorRow = tuple[str | int, str, Vector]
+"""A vector to be stored, after the key of its row and the text that it was made from."""
 
 
 class VectorBook(Table, Generic[T]):
@@ -71,38 +66,31 @@ class VectorBook(Table, Generic[T]):
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
         """Store vectors; drop rows that are gone or have another text now."""
-        for row in rows:
-            if not has_direction(row.vector):
+        for key, _, vector in rows:
+            if not has_direction(vector):
                 told = sentences.storage_errors.VECTOR_WITH_DIRECTION
-                raise BadArgument(sentences.caller.bad_value("vector", row.key, told))
+                raise BadArgument(sentences.caller.bad_value("vector", key, told))
         await self.database.write(self._store, fingerprint, rows)
 
     def _store(self, connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        for row in rows:
-            rest = f"WHERE e.{self._key} = ? AND {self._where}"
-            for seq, one in self._columns.numbered(connection, rest, bound(row.key)):
-                if row.text in (None, self._text(one)):
-                    put(connection, self._columns.table, self._vectors, seq, fingerprint, row.vector)
+        rest = f"WHERE e.{self._key} = ? AND {self._where}"
+        for key, text, vector in rows:
+            for seq, one in self._columns.numbered(connection, rest, bound(key)):
+                if text == self._text(one):
+                    put(connection, self._columns.table, self._vectors, seq, fingerprint, vector)
 
 
 class VectorLedger(VectorBook[Event]):
     """Vectors stored with their events, so that an index is rebuilt without embedding again."""
 
-    def __init__(self, database: Database, corpora: Corpora) -> None:
-        """Keep vectors in a database; ``corpora`` compare those of the model that is stored."""
+    def __init__(self, database: Database) -> None:
+        """Keep vectors in a database."""
         super().__init__(database, EVENT, "vectors", attrgetter("text"), where="e.retired_at IS NULL")
-        self._corpora = corpora
-
-    async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Store vectors, and note the model as the last one; drop rows that are gone or have another text now."""
-        self._corpora.follow(fingerprint)
-        await super().store(fingerprint, rows)
 
     def _store(self, connection: Connection, fingerprint: str, rows: Sequence[VectorRow]) -> None:
         super()._store(connection, fingerprint, rows)
-        changed = (next_revision(connection), *bound(fingerprint), listed(bound(*(row.key for row in rows))))
+        changed = (next_revision(connection), *bound(fingerprint), listed(bound(*(key for key, *_ in rows))))
         connection.execute(f"UPDATE events SET revision = ? WHERE embedded_as = ? AND id IN {LISTED}", changed)
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'fingerprint'", bound(fingerprint))
 
     @reads
     def lag(self, connection: Connection, fingerprint: str) -> int:

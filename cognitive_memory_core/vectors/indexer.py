@@ -14,7 +14,7 @@ from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, Unavailabl
 from ..ports import Embedder
 from ..profiles.files import FileProfiles
 from ..store.profiles import ProfileIndex
-from ..store.vectors import VectorBook, VectorRow
+from ..store.vectors import VectorBook
 from ..tasks import BackgroundLoop, ErrorState
 from ..text.names import described
 
@@ -31,8 +31,7 @@ _Waiting = tuple[str | int, str]  # a row's key and text
 class Indexer:
     """Embeds rows without a vector in batches; if the embedder fails, they wait and none is lost.
 
-    A text that the model refuses, or answers badly while it answers others well, is skipped for an hour. Vectors that
-    the ledger could not store are kept and written later, so that no text is embedded twice.
+    A text that the model refuses, or answers badly while it answers others well, is skipped for an hour.
     """
 
     def __init__(
@@ -52,7 +51,6 @@ class Indexer:
         self._size = batch
         self.loop = BackgroundLoop(name, self._round)
         self.nudge, self.wake_now = self.loop.nudge, self.loop.wake_now
-        self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
         self._refused: dict[_Waiting, float] = {}  # skipped until this time; with another text it is another item
         self._away = 0  # batches in a row that found the model unavailable
@@ -63,7 +61,6 @@ class Indexer:
 
     async def step(self) -> int:
         """Embed one batch; return the number of its items."""
-        await self._save()
         batch = await self._batch()
         if batch:
             refusals = REFUSALS
@@ -107,19 +104,9 @@ class Indexer:
             raise
         else:
             self._away = 0
-            self._unsaved += (VectorRow(key, vector, text) for (key, text), vector in zip(batch, vectors, strict=True))
-            await self._save()
-
-    async def _save(self) -> None:
-        if not self._unsaved:
-            return
-        try:
-            await self._book.store(self._embedder.fingerprint, self._unsaved)
-        except BadArgument:
-            self._unsaved = []  # invalid vectors: kept, they would block all others
-            raise
-        self._unsaved = []
-        self._on_stored()
+            rows = [(*item, vector) for item, vector in zip(batch, vectors, strict=True)]
+            await self._book.store(self._embedder.fingerprint, rows)
+            self._on_stored()
 
 
 class ProfileIndexer(Indexer):

@@ -22,7 +22,7 @@ from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import Corpora
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, events_with, later
+from tests.support.ledgers import MODEL, a_vector, committed, events_with, later
 from tests.support.lines import lines_with
 from tests.support.sizes import sized
 
@@ -105,7 +105,8 @@ class HotWordsMachine(RuleBasedStateMachine):
     def embed(self, which: int) -> None:
         """Store a vector of an event."""
         if self.events:
-            row = VectorRow(self.events[which % len(self.events)].id, a_vector(1, 0))
+            event = self.events[which % len(self.events)]
+            row = (event.id, event.text, a_vector(1, 0))
             self.run(self.ledger.vectors.store, MODEL, [row])
 
     @rule(which=WHICH)

@@ -20,7 +20,6 @@ from cognitive_memory_core.ports import Clock, Vector
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpora import Corpora
-from cognitive_memory_core.store.vectors import VectorRow
 
 from .builders import GROUP, a_draft
 from .clock import NOON
@@ -101,7 +100,8 @@ async def embedded(ledger: Ledger, vectors: Iterable[tuple[Event, Vector]], mode
     """Write events with their vectors."""
     pairs = list(vectors)
     await committed(ledger, *(event for event, _ in pairs))
-    await ledger.vectors.store(model, [VectorRow(event.id, vector) for event, vector in pairs])
+    await ledger.vectors.store(model, [(event.id, event.text, vector) for event, vector in pairs])
+    ledger.corpora.follow(model)
 
 
 async def shown(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 100) -> list[str]:

@@ -9,7 +9,6 @@ import pytest
 
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.store.beliefs import GroupActivity
-from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, begun
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
@@ -66,8 +65,8 @@ async def test_a_vector_belongs_to_its_words(ledger: Ledger) -> None:
     first = a_belief()
     await ledger.beliefs.commit([begun(first)])
     assert await ledger.belief_vectors.waiting(MODEL, 9) == [(first.id, first.statement)]
-    await ledger.belief_vectors.store(MODEL, [VectorRow(first.id, a_vector(0, 1), "别的话")])
-    await ledger.belief_vectors.store(MODEL, [VectorRow(first.id, a_vector(1, 0), first.statement)])
+    await ledger.belief_vectors.store(MODEL, [(first.id, "别的话", a_vector(0, 1))])
+    await ledger.belief_vectors.store(MODEL, [(first.id, first.statement, a_vector(1, 0))])
     assert await ledger.belief_vectors.waiting(MODEL, 9) == []
     stronger = replace(first, strength=0.9)
     await ledger.beliefs.commit([BeliefEdit(stronger, first)])

@@ -19,7 +19,6 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.vectors import VectorRow
 from tests.support.builders import GROUP, a_draft, an_event
 from tests.support.disks import fill, small_disk
 from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, shown
@@ -179,7 +178,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
             await task
     may_end.set()
     await committed(ledger, running)
-    storing = asyncio.create_task(ledger.vectors.store(MODEL, [VectorRow(running.id, a_vector(0, 1))]))
+    storing = asyncio.create_task(ledger.vectors.store(MODEL, [(running.id, running.text, a_vector(0, 1))]))
     await asyncio.sleep(0)
     storing.cancel()
     await ledger.consent.opt_in("nobody")  # a later write to wait for

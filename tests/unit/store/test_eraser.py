@@ -17,7 +17,6 @@ from cognitive_memory_core.domain.scope import OptOut, Scene, Shared
 from cognitive_memory_core.domain.turn import Alias, Person
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
-from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
@@ -338,7 +337,7 @@ def _told(event: Event, *, is_embedded: bool = True) -> Write:
     async def write(ledger: Ledger) -> None:
         await committed(ledger, event)
         if is_embedded:
-            await ledger.vectors.store(MODEL, [VectorRow(event.id, a_vector(1, len(event.text)))])
+            await ledger.vectors.store(MODEL, [(event.id, event.text, a_vector(1, len(event.text)))])
 
     return write
 

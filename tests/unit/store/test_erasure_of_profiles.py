@@ -7,7 +7,6 @@ from dataclasses import replace
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.profiles import IndexedProfile
-from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
@@ -78,8 +77,8 @@ async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -
     plain = a_profile(THEIRS, "和别人下棋", name="阿棠的同桌")
     for profile in (friend, tagged, told, group, plain):
         await ledger.profiles.put(profile)
-        [(key, _)] = await ledger.profile_vectors.waiting(MODEL, 1)
-        await ledger.profile_vectors.store(MODEL, [VectorRow(key, a_vector(1, 0))])
+        [(key, text)] = await ledger.profile_vectors.waiting(MODEL, 1)
+        await ledger.profile_vectors.store(MODEL, [(key, text, a_vector(1, 0))])
     await ledger.names.note(OTHER_GROUP.scope, GONE, "阿棠", NOON)
     await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
     await forgotten(ledger)

@@ -11,7 +11,6 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.facts import PendingFacts
-from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
@@ -305,7 +304,7 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
     people = ("2000001", "2000002")
     again = an_event(text, subjects=people, kind="preference", confidence=0.9, happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(standing), facts=(a_fact(standing, HERE),)))
-    await ledger.vectors.store(MODEL, [VectorRow(standing.id, a_vector(1, 0))])
+    await ledger.vectors.store(MODEL, [(standing.id, standing.text, a_vector(1, 0))])
     repeats = {again.id: standing.id} if is_named else {}
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),), repeats=repeats))
     better = replace(standing, text=text, subjects=people, kind="preference", confidence=0.9, is_absolute=True)

@@ -10,7 +10,6 @@ import pytest
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.profiles import IndexedProfile, words_of
-from cognitive_memory_core.store.vectors import VectorRow
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector
@@ -50,12 +49,12 @@ async def test_a_profile_waits_for_a_vector_of_the_model_asked_for(ledger: Ledge
     assert (first[1], second[1]) == (words_of(mine), words_of(ours))
     assert await vectors.waiting(MODEL, 1) == [first]
     assert await vectors.waiting(MODEL, 0) == []
-    await vectors.store(MODEL, [VectorRow(first[0], a_vector(1, 0), first[1])])
+    await vectors.store(MODEL, [(*first, a_vector(1, 0))])
     assert await vectors.waiting(MODEL, 9) == [second]
     assert {*await vectors.waiting("another", 9)} == {first, second}
     assert await indexed(ledger) == [IndexedProfile(mine, a_vector(1, 0)), IndexedProfile(ours)]
     assert await indexed(ledger, "another") == [IndexedProfile(mine), IndexedProfile(ours)]
-    await vectors.store("another", [VectorRow(first[0], a_vector(0, 1, 0))])
+    await vectors.store("another", [(*first, a_vector(0, 1, 0))])
     assert {*await vectors.waiting(MODEL, 9)} == {first, second}
     assert (await indexed(ledger, "another"))[0].vector == a_vector(0, 1, 0)
 
@@ -70,12 +69,12 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
     await taken_in(ledger, old)
     vectors = ledger.profile_vectors
     [(key, words)] = await vectors.waiting(MODEL, 9)
-    await vectors.store(MODEL, [VectorRow(key, a_vector(1, 0), words)])
+    await vectors.store(MODEL, [(key, words, a_vector(1, 0))])
     await ledger.profiles.put(new)
-    await vectors.store(MODEL, [VectorRow(key, a_vector(1, 0), words)])
+    await vectors.store(MODEL, [(key, words, a_vector(1, 0))])
     assert await indexed(ledger) == [IndexedProfile(new)]
     assert await vectors.waiting(MODEL, 9) == [(key, words_of(new))]
-    await vectors.store(MODEL, [VectorRow(key, a_vector(0, 1), words_of(new))])
+    await vectors.store(MODEL, [(key, words_of(new), a_vector(0, 1))])
     assert await indexed(ledger) == [IndexedProfile(new, a_vector(0, 1))]
 
 

@@ -30,7 +30,6 @@ from cognitive_memory_core.store.database.rows import micros
 from cognitive_memory_core.store.database.words import HEAD_BYTES, event_words, hashed, line_words
 from cognitive_memory_core.store.erasure import purge
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.vectors import VectorRow
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
@@ -119,8 +118,8 @@ class Planting:
         for profile in (*mine, *others):
             vector = array("f", [self._chance.gauss(0, 1) for _ in range(FLOATS)])
             await ledger.profiles.put(profile)
-            [(key, _)] = await ledger.profile_vectors.waiting(MODEL, 1)
-            await ledger.profile_vectors.store(MODEL, [VectorRow(key, vector)])
+            [(key, text)] = await ledger.profile_vectors.waiting(MODEL, 1)
+            await ledger.profile_vectors.store(MODEL, [(key, text, vector)])
             self.vectors.append(vector)
 
     def _event(self, canary: str, scene: Scene) -> tuple[Event, Vector]:

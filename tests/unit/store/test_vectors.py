@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports import Vector
-from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
+from cognitive_memory_core.store.vectors import Checkpoint
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, events_near, later
@@ -42,7 +42,7 @@ async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger
     assert await ledger.vectors.waiting(MODEL, 10) == [(first.id, "甲"), (second.id, "丙")]
     assert await ledger.vectors.waiting(MODEL, 1) == [(first.id, "甲")]
     assert await ledger.vectors.lag(MODEL) == 2
-    await ledger.vectors.store(MODEL, [VectorRow(first.id, EAST), VectorRow("nobody", EAST)])
+    await ledger.vectors.store(MODEL, [(first.id, first.text, EAST), ("nobody", "", EAST)])
     assert await ledger.vectors.waiting(MODEL, 10) == [(second.id, "丙")]
     await ledger.events.restore(retired.id)
     assert await ledger.vectors.waiting(MODEL, 10) == [(retired.id, "乙"), (second.id, "丙")]
@@ -56,7 +56,7 @@ async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None
     assert await nearest(ledger, GROUP) == [old.id]
     await embedded(ledger, [(new, NORTH)])
     assert await nearest(ledger, GROUP) == [new.id]
-    await ledger.vectors.store(MODEL, [VectorRow(old.id, EAST)])
+    await ledger.vectors.store(MODEL, [(old.id, old.text, EAST)])
     assert await nearest(ledger, GROUP) == [old.id, new.id]
     ledger.corpora.follow("old model")
     assert await nearest(ledger, GROUP) == []
@@ -68,7 +68,7 @@ async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tupl
     event, other = an_event("甲"), an_event("乙")
     await committed(ledger, event, other)
     with pytest.raises(BadArgument):
-        await ledger.vectors.store(MODEL, [VectorRow(event.id, EAST), VectorRow(other.id, a_vector(*bad))])
+        await ledger.vectors.store(MODEL, [(event.id, event.text, EAST), (other.id, other.text, a_vector(*bad))])
     assert await ledger.vectors.lag(MODEL) == 2
     assert await events_near(ledger.corpora, a_vector(*bad), ReadFilter(GROUP), 5) == []
 
@@ -82,10 +82,10 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     assert await changed(ledger, mark) == [(third, WEST)]
     await ledger.eraser.forget(first.id, NOON)
     assert await changed(ledger, mark) == [(third, WEST), (first.id, None)]
-    await ledger.vectors.store(MODEL, [VectorRow(third.id, EAST)])
+    await ledger.vectors.store(MODEL, [(third.id, third.text, EAST)])
     await ledger.events.restore(first.id)
     assert await changed(ledger, mark) == [(third, EAST), (first, EAST)]
-    await ledger.vectors.store("another model", [VectorRow(third.id, EAST)])
+    await ledger.vectors.store("another model", [(third.id, third.text, EAST)])
     assert await changed(ledger, mark) == [(first, EAST), (third.id, None)]
     assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1][0]) == []
 

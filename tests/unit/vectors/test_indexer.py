@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, TooSlow, UnavailableError
+from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.ports import Calibration, Vector
-from cognitive_memory_core.store.vectors import VectorLedger, VectorRow
 from cognitive_memory_core.vectors.indexer import PLAIN_TEXT, Indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
@@ -36,25 +35,6 @@ class Model:
     async def embed_query(self, text: str) -> Vector:
         """Embed a text."""
         return a_vector(1.0, len(text))
-
-
-class RefusingVectors:
-    """A vector ledger that refuses a number of writes."""
-
-    def __init__(self, vectors: VectorLedger, times: int) -> None:
-        """Refuse the first writes."""
-        self._vectors = vectors
-        self.times = times
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._vectors, name)
-
-    async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Refuse or store."""
-        self.times -= 1
-        if self.times >= 0:
-            raise StorageRefused("满了")
-        await self._vectors.store(fingerprint, rows)
 
 
 async def some(ledger: Ledger, *texts: str) -> None:
@@ -126,23 +106,10 @@ async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
     assert await ledger.vectors.lag("model/2") == 20
 
 
-async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
-    """Vectors that the ledger refused are stored later without another call."""
-    ledger, model = a_ledger(), Model()
-    await some(ledger, "一", "二")
-    indexer = Indexer("Indexer", model, RefusingVectors(ledger.vectors, 2))  # type: ignore[arg-type]
-    for _ in range(2):
-        with pytest.raises(StorageRefused):
-            await indexer.step()
-    await until_idle(indexer)
-    assert model.calls == 1
-    assert not await indexer.has_lag()
-
-
 async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
     """The vector of a text that was changed meanwhile is not stored."""
     ledger = a_ledger()
     event = an_event("阿棠说了一句话")
     await committed(ledger, event)
-    await ledger.vectors.store("model/2", [VectorRow(event.id, a_vector(1.0, 7.0), "别的话")])
+    await ledger.vectors.store("model/2", [(event.id, "别的话", a_vector(1.0, 7.0))])
     assert await ledger.vectors.lag("model/2") == 1

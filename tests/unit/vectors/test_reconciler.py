@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import EmbeddedEvent, Generation
-from cognitive_memory_core.store.vectors import Checkpoint, VectorRow
+from cognitive_memory_core.store.vectors import Checkpoint
 from cognitive_memory_core.vectors.chroma.process import ProcessDied
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.builders import an_event
@@ -239,7 +239,7 @@ async def test_vectors_of_another_length_stay_out() -> None:
     ledger, store = a_ledger(), TroubledStore()
     events, odd = await some(ledger, 2), an_event("奇怪的一条")
     await committed(ledger, odd)
-    await ledger.vectors.store(MODEL, [VectorRow(odd.id, a_vector(1.0, 2.0, 3.0))])
+    await ledger.vectors.store(MODEL, [(odd.id, odd.text, a_vector(1.0, 2.0, 3.0))])
     follower = follower_of(ledger, store)
     await follower.follow()
     assert await found(follower) == {event.id for event in events}
