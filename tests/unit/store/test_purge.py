@@ -238,6 +238,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     assert await archived(ledger) == before
     assert not (await ledger.eraser.tombstones()).marks
     assert await ledger.eraser.purge_due() == PurgeState()
+    ledger.corpora.follow(MODEL)
     assert len(await events_near(ledger.corpora, a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
     wiped, _ = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     assert (wiped.events, wiped.messages, wiped.reworded) == (1, 1, 3)
