@@ -17,7 +17,6 @@ from tests.support.vector_stores import guarded_chroma_server
 from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.timeout(600)  # several processes, each of which imports chromadb
-pytest.importorskip("opentelemetry.instrumentation.fastapi", reason="the Chroma server that checks tokens needs it")
 TOKEN = "the-token-of-this-server"
 HERE = Scene.group("10001", "2000001", user_name="阿棠")
 FACTS = 12
@@ -26,6 +25,7 @@ FACTS = 12
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
     """Run a server that checks the token; return its address."""
+    pytest.importorskip("opentelemetry.instrumentation.fastapi", reason="the Chroma server that checks tokens needs it")
     (tmp_path / "server").mkdir()
     with guarded_chroma_server(tmp_path / "server", TOKEN) as address:
         yield address

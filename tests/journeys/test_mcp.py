@@ -167,14 +167,12 @@ async def test_every_tool_beside_a_bot(tmp_path: Path) -> None:
             assert (await agent.call("memory_delete", id=pin))["id"] == pin
             async with http_agent(f"{url}/memory/mcp", AGENT) as other:
                 await use_every_tool(other)
-                await misuse(other)
                 assert "canary-" not in await try_to_leave(other, foreign)
             place = {"X-Memory-User": USER, "X-Memory-Group": GROUP}
             async with http_agent(f"{url}/memory/mcp", OPERATOR, place) as other:
                 assert "乌龙茶" in str(await other.call("search_events", query="乌龙茶"))
             assert "乌龙茶" in str(await agent.call("search_events", query="乌龙茶"))
             await use_every_tool(agent)
-            assert "canary-" not in await try_to_leave(agent, foreign)
         finally:
             bot.stop()
 

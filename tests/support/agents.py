@@ -7,11 +7,10 @@ import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp import ClientSession, StdioServerParameters, stdio_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
+if TYPE_CHECKING:  # the SDK is imported by who starts an agent, not by the collection
+    from mcp import ClientSession
 
 TOOLS = {
     "catch_up",
@@ -66,6 +65,8 @@ class Agent:
 @asynccontextmanager
 async def stdio_agent(*arguments: str, home: Path) -> AsyncGenerator[Agent, None]:
     """Start ``cognitive-memory mcp`` in a directory, as a client's configuration does, and speak to it."""
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
     command = ["-m", "cognitive_memory_core.cli", "mcp", *arguments]
     server = StdioServerParameters(command=sys.executable, args=command, cwd=str(home))
     async with stdio_client(server) as (received, sent), ClientSession(received, sent) as session:
@@ -76,6 +77,10 @@ async def stdio_agent(*arguments: str, home: Path) -> AsyncGenerator[Agent, None
 @asynccontextmanager
 async def http_agent(address: str, token: str, headers: Mapping[str, str] | None = None) -> AsyncGenerator[Agent, None]:
     """Speak to a server over streamable HTTP."""
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
     given = {"Authorization": f"Bearer {token}", **(headers or {})}
     async with (
         create_mcp_http_client(headers=given) as client,

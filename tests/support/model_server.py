@@ -249,7 +249,7 @@ def huge(megabytes: int) -> Behaviour:
 
 def bomb(megabytes: int) -> Behaviour:
     """Send a small body that unpacks to this size."""
-    packed = gzip.compress(b" " * (megabytes << 20))
+    packed = gzip.compress(b" " * (megabytes << 20), 1)
     return raw(packed, headers={"Content-Encoding": "gzip"})
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -140,8 +142,22 @@ async def fill(memory: core.CognitiveMemory) -> None:
     assert await memory.drain(60)
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fill a directory, of which each test gets a copy."""
+    path = tmp_path_factory.mktemp("filled") / "data"
+
+    async def lived() -> None:
+        settings, clock = core.Settings.from_mapping(BASE), FrozenClock(NOW)
+        async with core.CognitiveMemory.open(settings, path, background=False, clock=clock) as memory:
+            await fill(memory)
+
+    asyncio.run(lived())
+    return path
+
+
 @pytest.mark.parametrize("key", CASES)
-async def test_a_hot_setting_acts_at_once(tmp_path: Path, key: str) -> None:
+async def test_a_hot_setting_acts_at_once(filled: Path, tmp_path: Path, key: str) -> None:
     """The behaviour that a setting steers differs after `configure`, and is the earlier one after a reset."""
     value, look = CASES[key]
     reranker = LoggingReranker()
@@ -149,11 +165,11 @@ async def test_a_hot_setting_acts_at_once(tmp_path: Path, key: str) -> None:
     base = {**BASE, "query": {**BASE["query"], "auto_top_k": 1}} if name.endswith("days_auto") else BASE
     settings = core.Settings.from_mapping(base)
     given = None if key.startswith(("query.time", "query.lex", "query.div", "query.min")) else reranker
+    data = shutil.copytree(filled, tmp_path / "data")
     async with core.CognitiveMemory.open(
-        settings, tmp_path, background=False, reranker=given, clock=FrozenClock(NOW)
+        settings, data, background=False, reranker=given, clock=FrozenClock(NOW)
     ) as memory:
-        await fill(memory)
-        bench = Bench(memory, reranker, tmp_path)
+        bench = Bench(memory, reranker, data)
         before = await look(bench)
         wanted = core.Settings.from_mapping({**base, group: {**base.get(group, {}), name: value}})
         await memory.configure(wanted)

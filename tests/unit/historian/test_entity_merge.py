@@ -247,7 +247,7 @@ async def test_a_write_that_began_is_ended() -> None:
 ACTS = st.lists(st.sampled_from(["tell", "merge", "edit", "edit meanwhile", f"crash {READ}", "crash write"]))
 
 
-@settings(max_examples=sized(80, 500), deadline=None)
+@settings(max_examples=sized(40, 500), deadline=None)
 @given(ACTS)
 async def test_no_update_is_ever_lost(acts: list[str]) -> None:
     """After any sequence of facts, merges, edits and crashes, every fact is waiting or merged and no edit is lost."""

@@ -135,7 +135,7 @@ BAD_ANSWERS: dict[str, Behaviour] = {
     "html": model_server.page,
     "empty body": model_server.raw(b""),
     "3 MB": model_server.huge(3),
-    "bomb": model_server.bomb(100),
+    "bomb": model_server.bomb(40),
     "error with 200": model_server.as_json({"error": {"message": "busy"}}),
 }
 

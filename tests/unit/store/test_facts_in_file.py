@@ -54,7 +54,7 @@ async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path,
     await ledger.close()
 
 
-async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> None:
+async def test_who_waits_is_told_quickly_of_thousands_of_facts(path: Path) -> None:
     """The time to list waiting facts is proportional to their number."""
     ledger = await Ledger.open(path, clock=FrozenClock())
 
@@ -63,7 +63,7 @@ async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> No
         return await ledger.facts.facts(waiting[0].key, 12)
 
     few = 0.0
-    for start in range(0, 10_000, 1_000):
+    for start in range(0, 4_000, 1_000):
         few = few or (await spent_off_loop(asked) if start else 0.0)
         events = [
             an_event(f"第{number}件", Scene.group(str(10_000 + number % 50), str(2_000_000 + number % 1_000)))
@@ -73,5 +73,5 @@ async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> No
     await ledger.consent.opt_out("2000001", NOON)
     assert await spent_off_loop(asked) < LINEAR * few
     waiting, facts = await ledger.facts.waiting(), await asked()
-    assert (len(waiting), sum(one.facts for one in waiting), len(facts)) == (999, 9_990, 10)
+    assert (len(waiting), sum(one.facts for one in waiting), len(facts)) == (999, 3_996, 4)
     await ledger.close()

@@ -4,37 +4,28 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
+from base64 import b64encode
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import Generation
-from cognitive_memory_core.vectors.chroma.generations import OWNER, owner_of
-from cognitive_memory_core.vectors.chroma.store import ChromaStore
-from tests.support.builders import an_event
+from cognitive_memory_core.vectors.chroma.place import Place, Refusal
 from tests.support.ledgers import MODEL, a_vector
-from tests.support.vector_stores import chroma_server, chroma_store, rows
+from tests.support.vector_stores import chroma_server, chroma_store
 
-pytestmark = pytest.mark.timeout(300)  # several processes, each of which imports chromadb
+if TYPE_CHECKING:  # it imports chromadb, which the collection need not
+    from cognitive_memory_core.vectors.chroma.generations import Generations
 
-
-class Bots:
-    """Stores on one server, which are closed at the end."""
-
-    def __init__(self, url: str, stack: AsyncExitStack) -> None:
-        """Start without a store."""
-        self._url = url
-        self._stack = stack
-
-    def store(self, folder: Path, database: str) -> ChromaStore:
-        """Open a bot's store in a database."""
-        store = chroma_store(folder, self._url, database)
-        self._stack.push_async_callback(store.close)
-        return store
+Opening = Callable[[Path, str], "Generations"]
+pytestmark = [
+    pytest.mark.timeout(300),  # a server and a process, which import chromadb
+    pytest.mark.filterwarnings("ignore:legacy embedding function config:DeprecationWarning"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,61 +36,69 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-async def bots(url: str) -> AsyncIterator[Bots]:
-    """Return the stores and close them at the end."""
-    async with AsyncExitStack() as stack:
-        yield Bots(url, stack)
+def bot(url: str) -> Iterator[Opening]:
+    """Return what opens a bot's generations in a database: in this process, since another imports chromadb anew."""
+    from cognitive_memory_core.vectors.chroma.generations import Generations
+
+    opened: list[Any] = []
+
+    def at(folder: Path, database: str) -> Generations:
+        folder.mkdir(exist_ok=True)
+        opened.append(Generations(Place(str(folder), url, database=database)))
+        return opened[-1]
+
+    yield at
+    for one in opened:
+        one._stored._client._server._session.close()
 
 
-async def filled(store: ChromaStore) -> Generation:
+def filled(bot: Generations) -> Generation:
     """Create a generation with one row and put it in use."""
-    generation = await store.begin(MODEL, 2)
-    await store.upsert(generation, rows([(an_event("甲"), a_vector(1, 0))]))
-    await store.put_in_use(generation)
+    generation = bot.begin(MODEL, 2)
+    bot.upsert(generation, ["甲"], ["甲"], [{"agent": "default"}], b64encode(a_vector(1, 0).tobytes()).decode())
+    bot.put_in_use(generation)
     return generation
 
 
-async def test_a_second_bot_is_refused_and_harms_nobody(bots: Bots, tmp_path: Path) -> None:
+async def test_a_second_bot_is_refused_and_harms_nobody(bot: Opening, url: str, tmp_path: Path) -> None:
     """A second bot on the same database is told which setting to change, and the first one continues."""
-    early = bots.store(tmp_path / "early" / "chromadb", "one")
-    assert await early.open() is None
-    first = bots.store(tmp_path / "first" / "chromadb", "one")
-    generation = await filled(first)
-    for other in (early, bots.store(tmp_path / "late" / "chromadb", "one")):
-        with pytest.raises(UnavailableError) as refused:
-            await other.begin(MODEL, 2)
-        assert str(refused.value) == sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="one")
-    assert len(await first.listed(generation)) == 1
-    assert await first.open() == generation
+    early, first = (bot(tmp_path / name, "one") for name in ("early", "first"))
+    generation = filled(first)
+    with pytest.raises(Refusal, match="foreign"):
+        early.begin(MODEL, 2)
+    late = chroma_store(tmp_path / "late", url, "one")
+    with pytest.raises(UnavailableError) as refused:
+        await late.begin(MODEL, 2)
+    await late.close()
+    assert str(refused.value) == sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="one")
+    assert first.listed(generation) == ["甲"]
+    assert first.open(generation.number) == generation
 
 
-async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Path) -> None:
+def test_a_deleted_folder_does_not_lock_a_bot_out(bot: Opening, tmp_path: Path) -> None:
     """After its folder was deleted, a bot recognises its old generation by the folder's path and removes it."""
-    folder = tmp_path / "bot" / "chromadb"
-    store = bots.store(folder, "left")
-    old = await filled(store)
-    await store.close()
-    shutil.rmtree(folder)
-    again = bots.store(folder, "left")
-    assert await again.open() is None
-    new = await filled(again)
-    assert new.number > old.number or new.build_id != old.build_id
-    assert await again.open() == new
-    with pytest.raises(UnavailableError):
-        await again.listed(old)
+    old = filled(bot(tmp_path / "bot", "left"))
+    shutil.rmtree(tmp_path / "bot")
+    again = bot(tmp_path / "bot", "left")
+    new = filled(again)
+    assert again.sweep()
+    assert again.open(new.number) == new
+    assert again.open(old.number) is None
+    with pytest.raises(Refusal, match="gone"):
+        again.listed(old)
 
 
-async def test_a_moved_folder_keeps_its_generation(bots: Bots, tmp_path: Path) -> None:
+def test_a_moved_folder_keeps_its_generation(bot: Opening, tmp_path: Path) -> None:
     """A moved folder keeps its generation, because the id in it decides."""
-    store = bots.store(tmp_path / "here" / "chromadb", "moved")
-    generation = await filled(store)
-    await store.close()
+    generation = filled(bot(tmp_path / "here", "moved"))
     shutil.move(tmp_path / "here", tmp_path / "there")
-    assert await bots.store(tmp_path / "there" / "chromadb", "moved").open() == generation
+    assert bot(tmp_path / "there", "moved").open(generation.number) == generation
 
 
 def test_an_id_is_made_once_and_for_us_alone(tmp_path: Path) -> None:
     """The id of a folder is permanent, private, unique, and not taken from collections of another home."""
+    from cognitive_memory_core.vectors.chroma.generations import OWNER, owner_of
+
     owner = owner_of(tmp_path, "home", [])
     assert owner_of(tmp_path, "home", []) == owner
     assert owner_of(tmp_path, "elsewhere", [{"owner": "0" * 32, "home": "elsewhere"}]) == owner
@@ -112,6 +111,8 @@ def test_an_id_is_made_once_and_for_us_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize("left", [b"", b"\xff" * 99, b"not an id\n"])
 def test_a_lost_id_is_found_in_what_was_made_from_here(tmp_path: Path, left: bytes) -> None:
     """A broken id file is restored from a collection that was made from the same place."""
+    from cognitive_memory_core.vectors.chroma.generations import OWNER, owner_of
+
     owner = owner_of(tmp_path, "home", [])
     (tmp_path / OWNER).write_bytes(left)
     assert owner_of(tmp_path, "home", [{}, {"owner": owner, "home": "home"}]) == owner
