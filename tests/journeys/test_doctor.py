@@ -15,9 +15,9 @@ import pytest
 
 from cognitive_memory_core.cli import main
 from tests.support.bot_homes import ENV, BotHome, end
-from tests.support.model_server import ModelServer, Reply, status
+from tests.support.model_server import ModelServer, status
 from tests.support.network_guard import python_path
-from tests.support.served_models import MISSING, model, script, served
+from tests.support.served_models import model, script, served
 
 SYSTEM_FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
 OLD_ORJSON = "Metadata-Version: 2.1\nName: orjson\nVersion: 1.0\n"
@@ -34,7 +34,7 @@ class Unset(datetime.datetime):
 datetime.datetime = Unset
 """
 FINE = ("DRIVER=~fastapi", "HOST=127.0.0.1", *ENV)
-REFUSED, UNKNOWN = script("chat", status(401)), script("chat", lambda _: Reply(MISSING, 404))
+REFUSED = script("chat", status(401))
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,10 @@ def spoil(home: BotHome) -> None:
 
 FAULTS = {
     "no .env": Fault("照 docs/quickstart.md「4. 五行设置」建一个", None),
-    "a wrong prefix": Fault("改成 COGNITIVE_MEMORY__TIMEZONE", (*FINE, "COGNITIVE_MEMORY_TIMEZONE=UTC")),
-    "an unknown key": Fault("query.auto_top_k", (*FINE, "COGNITIVE_MEMORY__QUERY__AUTO_TOPK=3")),
     "a cron in words": Fault("分 时 日 月 周", (*FINE, "COGNITIVE_MEMORY__EVOLUTION__CRON=每天四点")),
     "a shared directory": Fault("LOCALSTORE_USE_CWD=true", (*FINE[:2], *ENV[1:])),
     "nobody in charge": Fault("SUPERUSERS=", FINE[:4], hint=True),
-    "a driver without WebSocket": Fault("DRIVER=~fastapi", ("DRIVER=~none", *FINE[1:])),
-    "an open port": Fault("ONEBOT_V11_SECRET", (*ENV, "HOST=0.0.0.0", "ONEBOT_ACCESS_TOKEN=t")),
     "a refused key": Fault("密钥", server=REFUSED),
-    "an unknown model": Fault("模型名", server=UNKNOWN),
     "another bot": Fault("另一个机器人", hint=True, prepare=BotHome.fill, owned=True),
     "a damaged ledger": Fault("整个复制一份", prepare=spoil),
     "a directory that is a file": Fault("把这个文件移走", prepare=lambda home: (home.path / "data").write_text("")),

@@ -46,25 +46,6 @@ def replying(text: str, said: str, speaker: int, user: int, group: int) -> Any:
     return message(text, user, group, reply=reply)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "/记忆状态",
-        "／记忆 状态",
-        "/memory STATUS",
-        [{"type": "face", "data": {"id": "1"}}, {"type": "text", "data": {"text": " /记忆 状态"}}],
-        [{"type": "at", "data": {"qq": "2000077"}}, {"type": "text", "data": {"text": " /记忆 状态"}}],
-        [{"type": "reply", "data": {"id": "77"}}, {"type": "text", "data": {"text": "/记忆 状态"}}],
-    ],
-)
-async def test_every_way_of_writing_a_call_is_answered(stage: Stage, group: int, call: object) -> None:
-    """Glued words, a full-width sign, capitals, and a face, a mention or an unresolved reply in front do no harm."""
-    stage.answers["get_msg"] = core_refusal()
-    answers = await stage.hear(message(call, new_id(), group))
-    assert len(answers) == 1
-    assert "正在工作" in answers[0]
-
-
 def core_refusal() -> Exception:
     """Return what an adapter raises when the platform refuses an API call."""
     from nonebot.adapters.onebot import v11
@@ -161,20 +142,6 @@ def test_a_confirmation_is_valid_for_a_minute(seconds: float, confirms: bool, mo
     assert entry.is_confirmed(scene, "clear", 1, "m2") is confirms
     if confirms:
         assert not entry.is_confirmed(scene, "clear", 1, "m3")
-
-
-async def test_two_people_forget_from_their_own_lists(stage: Stage, group: int) -> None:
-    """Numbers belong to the list that a person was shown in that place: two groups' number 2 are two events."""
-    first, second, other = new_id(), new_id(), group + 400_000
-    here, there = core.Scene.group(str(group), str(first)), core.Scene.group(str(other), str(second))
-    await told(here, f"甲({first}) 喜欢一", f"甲({first}) 喜欢二")
-    await told(there, f"乙({second}) 喜欢三", f"乙({second}) 喜欢四")
-    await stage.ask("/记忆 列表", first, group)
-    await stage.ask("/记忆 列表", second, other)
-    await stage.ask("/记忆 忘掉 2", first, group)
-    await stage.ask("/记忆 忘掉 2", second, other)
-    assert await standing(here) == [f"机器人记：甲({first}) 喜欢二"]
-    assert await standing(there) == [f"机器人记：乙({second}) 喜欢四"]
 
 
 @pytest.mark.only_v11

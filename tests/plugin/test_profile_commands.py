@@ -54,19 +54,5 @@ async def test_a_rollback_is_for_superusers(stage: Stage, group: int) -> None:
 
 
 def _now() -> object:
-    from datetime import datetime, timezone
 
     return datetime.now(timezone.utc)
-
-
-async def test_people_stand_in_profiles_by_name(stage: Stage, group: int) -> None:
-    """A profile shows people who were heard here without their numbers; other numbers stay."""
-    from nonebot_plugin_cognitive_memory import heard
-    from nonebot_plugin_cognitive_memory.commands.people import by_name
-
-    here = core.Scene.group(str(group), "2000001", user_name="阿棠")
-    heard.note_name(core.Scene.group(str(group), "2000002", user_name="小北"))
-    summary = "阿棠(2000001)和小北(2000002)，还有QQ(2000003)、路人(2000004)，电话(13800138000)"
-    key = core.ProfileKey.group(str(group))
-    shown = by_name(core.Profile(key, "读书会", (), summary, datetime.now(timezone.utc)), here)
-    assert shown.summary == "阿棠和小北，还有QQ(2000003)、路人(2000004)，电话(13800138000)"

@@ -198,22 +198,6 @@ async def test_hostile_text(group: int, written: str) -> None:
         await call(tool, written, somebody(group))
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        '{"query": "乌龙茶",}',
-        "{'query': '乌龙茶'}",
-        '```json\n{"query": "乌龙茶"}\n```',
-        '"{\\"query\\": \\"乌龙茶\\"}"',
-    ],
-)
-async def test_slightly_broken_text(group: int, written: str) -> None:
-    """Trailing commas, single quotes, fences and doubly encoded JSON are accepted."""
-    here = somebody(group)
-    await told(here, "阿棠喜欢乌龙茶")
-    assert (await call("search_events", written, here))["events"]
-
-
 class Portrayed(core.CognitiveMemory):
     """A memory with profiles that records what was asked."""
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import errno
 import json
 import os
 import threading
@@ -19,7 +17,7 @@ from benchmarks.faults.processes import unreadable
 from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import MAX_BYTES
 from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
-from cognitive_memory_core.errors import BadArgument, LimitReached, StorageRefused, UnavailableError
+from cognitive_memory_core.errors import BadArgument, LimitReached, UnavailableError
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import JobName, parsed
 from cognitive_memory_core.queue.job_queue import FileQueue
@@ -27,7 +25,7 @@ from cognitive_memory_core.settings.schema import QueueSettings
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock
-from tests.support.disk import Fault, FaultyDisk, Killed
+from tests.support.disk import FaultyDisk
 from tests.support.queues import taken
 
 FOLDERS = ("pending", "processing", "failed")
@@ -383,28 +381,6 @@ async def test_arriving_jobs_survive_an_erasure(root: Path, clock: FrozenClock):
     await writing
     assert await queue.erase_person("2000001", HIDE) == 0
     assert (await taken(queue)).job == job
-    await queue.close()
-
-
-@pytest.mark.parametrize("at", range(1, 40, 2))
-@pytest.mark.parametrize("code", [errno.EIO, None])
-async def test_an_erasure_that_fails_can_be_repeated(root: Path, clock: FrozenClock, at: int, code: int | None):
-    """If any operation fails during an erasure, repeating it completes it without harm to others."""
-    disk = FaultyDisk()
-    queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
-    kept = a_job("阿棠怕狗", scene=MILI)
-    for job in (a_job("我是阿棠"), kept):
-        await queue.enqueue(job)
-    disk.arm(Fault(at, code))
-    with contextlib.suppress(StorageRefused, Killed):
-        await queue.erase_person("2000001", HIDE)
-    disk.arm(None)
-    await queue.close()
-    queue = await FileQueue.open(root, QueueSettings(), clock)
-    await queue.erase_person("2000001", HIDE)
-    assert (await taken(queue)).job.work.observations == ("某位成员怕狗",)
-    assert await queue.claim() is None
-    assert not {word for word in ("阿棠", "2000001") if word.encode() in bytes_left(root)}
     await queue.close()
 
 

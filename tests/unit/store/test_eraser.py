@@ -11,10 +11,9 @@ import pytest
 
 from cognitive_memory_core.domain.erasure import Erasure
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import OptOut, Scene, Shared
-from cognitive_memory_core.domain.turn import Alias, Person
+from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.text.people import Redaction
@@ -112,58 +111,11 @@ async def test_a_reworded_event_is_found_as_a_duplicate_of_what_is_said_later(le
     assert (await ledger.archive.totals()).events == 2
 
 
-async def test_what_was_forgotten_cannot_be_written_again(ledger: Ledger) -> None:
-    """After an erasure, retries, late lines and imports of earlier content are rejected; later content is accepted."""
-    await forgotten(ledger)
-    for at, kept in ((EVENING, 0), (later(hours=8, microseconds=1), 1)):
-        await committed(
-            ledger,
-            an_event("我说的", happened_at=at),
-            an_event("说到的", OTHER, subjects=(GONE,), happened_at=at),
-            an_event("私下的", PRIVATE, sender_id="", happened_at=at),
-        )
-        await ledger.log.append([a_message("说", sent_at=at), a_message("答", is_bot=True, sent_at=at)])
-        await ledger.notes.write_memo(a_memo("记", user_id=GONE, at=at))
-        await ledger.notes.write_memo(a_memo("私下记", PRIVATE, at=at))
-        await ledger.notes.write_pin(a_pin("钉", owner_id=GONE, at=at))
-        await ledger.names.note(GROUP.scope, GONE, "阿棠", at)
-        assert await ledger.archive.totals() == Totals(3 * kept, 0, 2 * kept, 2 * kept, kept)
-        assert await ledger.names.people(GROUP.scope) == [Person(GONE, "阿棠")] * kept
-
-
 async def test_a_job_of_what_was_forgotten_is_done_all_the_same(ledger: Ledger) -> None:
     """A job whose events are rejected because of an erasure still counts as done."""
     await forgotten(ledger)
     await ledger.events.commit(a_draft(an_event("我说的"), job_id="job"))
     assert await ledger.events.done("job")
-
-
-async def test_an_import_brings_nothing_back(ledger: Ledger) -> None:
-    """After an erasure an import rejects the person's rows, their private chat, and texts that hold their id."""
-    await forgotten(ledger)
-    gone: list[ArchiveRow] = [
-        EmbeddedEvent(an_event("我说的"), MODEL, a_vector(1, 0)),
-        EmbeddedEvent(an_event("说到的", OTHER, subjects=(GONE,))),
-        EmbeddedEvent(an_event("问题", OTHER, pain="找 2000001 也不行")),
-        a_message("说"),
-        a_message("找2000001问", OTHER),
-        a_memo("记", user_id=GONE),
-        a_memo("给 2000001 回了话"),
-        a_pin("钉", owner_id=GONE),
-        a_pin("群主 QQ2000001"),
-        Alias(GROUP.scope, GONE, "阿棠", NOON, NOON),
-        Shared(GONE, EVENING),
-    ]
-    others: list[ArchiveRow] = [
-        EmbeddedEvent(an_event("花了 20000010 元", OTHER)),
-        EmbeddedEvent(an_event("找 2000001", OTHER, happened_at=later(days=1))),
-        a_message("别人说", OTHER),
-        Alias(GROUP.scope, "2000002", "小林", NOON, NOON),
-        Shared("2000002", NOON),
-        Shared(GONE, later(days=1)),
-    ]
-    assert await ledger.archive.import_rows([*gone, *others]) == len(others)
-    assert sorted(await archived(ledger), key=identity) == sorted(others, key=identity)
 
 
 async def test_withdrawals_of_what_was_forgotten_go_too(ledger: Ledger) -> None:
@@ -192,20 +144,6 @@ async def test_tombstones_tell_nobodys_id_and_keep_the_latest_time(ledger: Ledge
     assert not tombstones.covers_person("2000002", NOON)
     assert tombstones.covers_place(GROUP.scope, NOON)
     assert not tombstones.covers_place(GROUP.scope, EVENING)
-
-
-async def test_a_purge_is_due_from_the_oldest_erasure_until_it_is_done(ledger: Ledger) -> None:
-    """A purge is due since the oldest erasure that was not purged, until the index is purged, too."""
-    assert await ledger.eraser.purge_due() == PurgeState()
-    await forgotten(ledger)
-    await ledger.eraser.forget_place(GROUP.scope, later(days=1))
-    assert await ledger.eraser.purge_due() == PurgeState(EVENING)
-    await ledger.eraser.purge(later(days=2))
-    assert await ledger.eraser.purge_due() == PurgeState(EVENING, later(days=2))
-    await ledger.eraser.end_purge()
-    assert await ledger.eraser.purge_due() == PurgeState(None, later(days=2))
-    await ledger.eraser.forget_place(GROUP.scope, later(days=3))
-    assert await ledger.eraser.purge_due() == PurgeState(later(days=3), later(days=2))
 
 
 async def test_a_name_counts_only_where_its_bearer_was_seen(ledger: Ledger) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.lines import FoundLines, LineSearch
+from cognitive_memory_core.store.search.lines import LineSearch
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.ledgers import Ledger, committed, events_with, later
@@ -49,26 +47,6 @@ async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outsid
     assert set(await found(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("knowledge",)), 5)) == wanted
     others = frozenset(event.sender_id for event in outside)
     assert set(await found(ledger, "乌龙茶", ReadFilter(GROUP, without=others), 5)) == wanted
-
-
-async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is_in_memory(ledger: Ledger) -> None:
-    """Lines around a match are scored and returned with it as far as the read filter admits them, from any source."""
-    man = Scene.group(GROUP.group_id, "2000002", user_name="小满")
-    said = ("陶艺课几点", "七点", "好", "陶艺杯子")
-    said_lines = [a_message(text, man if at % 2 else GROUP, later(minutes=at)) for at, text in enumerate(said)]
-    await ledger.log.append([*said_lines, a_message("陶艺别处", OTHER_GROUP, later(minutes=1))])
-    for without, around in ((frozenset[str](), ["七点", "好"]), (frozenset({"2000002"}), ["好"])):
-        search = LineSearch(query_terms("陶艺课"), ReadFilter(GROUP, without=without), 9, later(days=1), 9, reach=2)
-        for _ in range(2):
-            found = (await ledger.database.read(ledger.corpora.found_lines, search)).lines
-            await ledger.database.read(ledger.corpora.surround, found, search.read_filter)
-            assert found[0].line.text == "陶艺课几点"
-            assert [line.text for line in (*found[0].before, *found[0].after)] == around
-            assert {one.line.text for one in found} == {
-                line.text for line in said_lines if line.sender_id not in without
-            }
-    assert await ledger.database.read(ledger.corpora.found_lines, replace(search, limit=0)) == FoundLines()
-    assert await ledger.database.read(ledger.corpora.found_lines, replace(search, terms=())) == FoundLines()
 
 
 async def test_lines_that_may_not_be_read_take_no_place_beside_a_line(ledger: Ledger) -> None:
