@@ -52,7 +52,7 @@ from .doctor_variables import (
     values,
 )
 from .main import plugin_file
-from .parser import DONE, FAILED, console, show
+from .parser import DONE, FAILED, say, show
 
 DISTRIBUTION = "nonebot-plugin-cognitive-memory"
 GIGABYTE = 1_000_000_000
@@ -302,7 +302,6 @@ CHECKS: Mapping[str, Check] = {
     "fonts": fonts,
     "clock": clock,
 }
-_STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
 
 
 async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
@@ -320,10 +319,7 @@ async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         figures = [{"check": name, **vars(one)} for name, one in found]
         show(arguments, {"ok": not counts["fault"], "findings": figures}, "")
     else:
-        from rich.text import Text  # noqa: PLC0415  # help and JSON do not need it
-
         for _, one in found:
-            mark = f"{words.MARKS[one.level]} ", _STYLES[one.level]
-            console().print(Text.assemble(mark, one.what, f"\n  → {one.advice}" if one.advice else ""))
-        console().print(Text(words.summary(counts["fault"], counts["hint"])))
+            say(f"{words.MARKS[one.level]} {one.what}" + (f"\n  → {one.advice}" if one.advice else ""))
+        say(words.summary(counts["fault"], counts["hint"]))
     return FAILED if counts["fault"] else DONE

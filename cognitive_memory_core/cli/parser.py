@@ -8,14 +8,11 @@ import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from .. import sentences
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 DONE, FAILED, MISUSED = 0, 1, 2
 LONGEST_NUMBER = 10  # digits
@@ -99,21 +96,22 @@ def counted(most: int) -> Callable[[str], int]:
     return parse
 
 
-def console() -> Console:
-    """Return the console of standard output; without a terminal, plain lines that are never wrapped."""
-    from rich.console import Console  # noqa: PLC0415  # help and misuse do not need it
-
-    is_terminal = sys.stdout.isatty()
-    return Console(highlight=False, soft_wrap=not is_terminal, width=None if is_terminal else 10_000, emoji=False)
-
-
 def show(arguments: argparse.Namespace, figures: object, shown: str) -> int:
     """Print a result, as JSON on one line with ``--json``, else for people; return the status of a command that did."""
     if arguments.json:
-        sys.stdout.write(json.dumps(figures, ensure_ascii=False, default=str) + "\n")
+        say(json.dumps(figures, ensure_ascii=False, default=_as_text))
     else:
-        console().print(shown, markup=False)
+        say(shown)
     return DONE
+
+
+def _as_text(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def say(text: str) -> None:
+    """Write text and a line break to standard output."""
+    sys.stdout.write(f"{text}\n")
 
 
 def refuse(sentence: object) -> int:

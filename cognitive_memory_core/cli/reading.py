@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import tzinfo
 from pathlib import Path
+from typing import Any
 
 from .. import sentences
 from ..disk import is_owned
@@ -21,7 +22,7 @@ from ..memory.read_only import DirectorySnapshot, opened_reader
 from ..quality.rendering import report_figures, report_markdown
 from ..settings.configuration import Configuration
 from .bot_directory import BotDirectory, owning
-from .parser import DONE, console, progress_bar, show
+from .parser import DONE, progress_bar, show
 
 LONGEST = 4_000  # characters of a query
 
@@ -75,6 +76,7 @@ async def export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 ID_LENGTH, ERROR_LENGTH = 8, 200
+NAME_WIDTH = 12  # columns, of which a Chinese character takes two
 
 
 async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
@@ -94,99 +96,80 @@ async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     is_running = await asyncio.to_thread(is_owned, bot.data_dir)
     async with opened_reader(configuration.settings, bot.existing_dir) as reader:
         snapshot = await reader.snapshot()
-    failed = "\n".join(_failed_lines(snapshot.failed, configuration.settings.zone))
-    if arguments.json or arguments.failed:
-        figures = {
-            "data_dir": str(bot.data_dir),
-            "running": is_running,
-            "totals": asdict(snapshot.totals),
-            "jobs": asdict(snapshot.jobs),
-            "failed": [_failed_figures(job) for job in snapshot.failed],
-            "spent_today": [asdict(spending) for spending in snapshot.spent_today],
-            "index_lag": snapshot.index_lag,
-            "switches": [
-                {
-                    "place": one.scope.kind,
-                    "place_id": one.scope.place_id,
-                    "switch": one.switch,
-                    "until": one.until.isoformat() if one.until else None,
-                }
-                for one in snapshot.switches
-            ],
-            "overrides": configuration.overridden,
-            "problems": configuration.problems,
-        }
-        return show(arguments, figures, failed)
-    from rich.table import Table  # noqa: PLC0415  # help and JSON do not need it
-    from rich.text import Text  # noqa: PLC0415  # the same
-
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column()
-    for name, value in _rows(bot, configuration, snapshot, is_running=is_running):
-        table.add_row(name, Text(value))
-    console().print(table, markup=False)
-    if snapshot.failed:
-        console().print(f"\n{failed}", markup=False)
-    return DONE
+    failed, zone = [_failed_figures(job) for job in snapshot.failed], configuration.settings.zone
+    switches = [
+        {"place": one.scope.kind, "place_id": one.scope.place_id, "switch": one.switch, "until": one.until}
+        for one in snapshot.switches
+    ]
+    figures = {
+        "data_dir": str(bot.data_dir),
+        "running": is_running,
+        "totals": asdict(snapshot.totals),
+        "jobs": asdict(snapshot.jobs),
+        "failed": failed,
+        "spent_today": [asdict(spending) for spending in snapshot.spent_today],
+        "index_lag": snapshot.index_lag,
+        "switches": switches,
+        "overrides": configuration.overridden,
+        "problems": configuration.problems,
+    }
+    lines = [] if arguments.failed else [*_status_lines(bot, configuration, snapshot, is_running=is_running)]
+    if failed or arguments.failed:
+        head = sentences.report.FAILED_HEAD.format(count=len(failed)) if failed else sentences.report.NO_FAILED
+        lines += [*([""] if lines else []), head, *(_failed_line(job, zone) for job in failed)]
+    return show(arguments, figures, "\n".join(lines))
 
 
-def _rows(
+def _status_lines(
     bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool
-) -> Iterator[tuple[str, str]]:
-    words, models, totals = sentences.report, configuration.settings.models, snapshot.totals
-    yield words.DIRECTORY, str(bot.data_dir)
-    yield words.RUNNING, words.IS_RUNNING if is_running else words.IS_NOT_RUNNING
+) -> Iterator[str]:
+    words, totals, zone = sentences.report, snapshot.totals, configuration.settings.zone
+
+    def row(name: str, *values: str) -> str:
+        return f"{name}{' ' * (NAME_WIDTH - 2 * len(name))}" + f"\n{' ' * NAME_WIDTH}".join(values)
+
+    yield row(words.DIRECTORY, str(bot.data_dir))
+    yield row(words.RUNNING, words.IS_RUNNING if is_running else words.IS_NOT_RUNNING)
     borrowed = words.BORROWED.format(names="、".join(snapshot.lenders)) if snapshot.lenders else words.RULES
-    historian = models.historian.model_name or borrowed
-    yield words.MODE, words.MODELS.format(historian=historian, embedding=snapshot.embedder)
-    yield (
-        words.HELD,
-        words.EVENTS_HELD.format(events=totals.events, retired=totals.retired, memos=totals.memos, pins=totals.pins),
-    )
-    yield words.LOG, words.LINES_HELD.format(messages=totals.messages)
-    jobs = snapshot.jobs
-    yield words.JOBS, words.COUNTS.format(pending=jobs.pending, processing=jobs.processing, failed=jobs.failed)
-    spent = snapshot.spent_today
-    calls, tokens = sum(one.calls for one in spent), sum(one.tokens for one in spent)
-    yield words.SPENT, words.SPENDING.format(calls=calls, tokens=tokens)
+    historian = configuration.settings.models.historian.model_name or borrowed
+    yield row(words.MODE, words.MODELS.format(historian=historian, embedding=snapshot.embedder))
+    yield row(words.HELD, words.EVENTS_HELD.format(**vars(totals)))
+    yield row(words.LOG, words.LINES_HELD.format(messages=totals.messages))
+    yield row(words.JOBS, words.COUNTS.format(**vars(snapshot.jobs)))
+    calls, tokens = (sum(getattr(one, name) for one in snapshot.spent_today) for name in ("calls", "tokens"))
+    yield row(words.SPENT, words.SPENDING.format(calls=calls, tokens=tokens))
     if snapshot.index_lag:
-        yield words.LAG, words.LAGGING.format(count=snapshot.index_lag)
-    lines: list[str] = []
-    for switch in snapshot.switches:
-        scope, zone = switch.scope, configuration.settings.zone
-        place = words.place(scope.group_id, scope.place_id)
-        until = words.UNTIL.format(until=f"{switch.until.astimezone(zone):%Y-%m-%d %H:%M}") if switch.until else ""
-        lines.append(words.SWITCHED_HERE.format(place=place, switched=words.SWITCHED[switch.switch], until=until))
-    if lines:
-        yield words.SWITCHES, "\n".join(lines)
-    changed = [f"{key}={value}" for key, value in configuration.overridden.items()]
-    if changed or configuration.problems:
-        yield words.OVERRIDES, "\n".join([*changed, *configuration.problems])
+        yield row(words.LAG, words.LAGGING.format(count=snapshot.index_lag))
+    switched: list[str] = []
+    for one in snapshot.switches:
+        place, switch = words.place(one.scope.group_id, one.scope.place_id), words.SWITCHED[one.switch]
+        until = words.UNTIL.format(until=f"{one.until.astimezone(zone):%Y-%m-%d %H:%M}") if one.until else ""
+        switched.append(words.SWITCHED_HERE.format(place=place, switched=switch, until=until))
+    if switched:
+        yield row(words.SWITCHES, *switched)
+    if changed := [*(f"{key}={value}" for key, value in configuration.overridden.items()), *configuration.problems]:
+        yield row(words.OVERRIDES, *changed)
 
 
-def _failed_lines(failed: Sequence[FailedJob], zone: tzinfo) -> Iterator[str]:
-    yield sentences.report.FAILED_HEAD.format(count=len(failed)) if failed else sentences.report.NO_FAILED
-    for job in failed:
-        scene = job.job.work.scene if job.job else None
-        yield sentences.report.FAILED_LINE.format(
-            id=job.id[:ID_LENGTH],
-            at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
-            place=sentences.report.place(scene.group_id, scene.user_id) if scene else sentences.report.UNREADABLE_PLACE,
-            attempts=job.attempts,
-            error=" ".join(job.error.split())[:ERROR_LENGTH],
-            advice=job.advice,
-        )
-
-
-def _failed_figures(job: FailedJob) -> Mapping[str, object]:
+def _failed_figures(job: FailedJob) -> dict[str, Any]:
     scene = job.job.work.scene if job.job else None
     return {
         "id": job.id,
         "group_id": scene.group_id if scene else None,
         "user_id": scene.user_id if scene else None,
         "attempts": job.attempts,
-        "failed_at": job.failed_at.isoformat(),
+        "failed_at": job.failed_at,
         "error": job.error,
         "advice": job.advice,
     }
+
+
+def _failed_line(job: Mapping[str, Any], zone: tzinfo) -> str:
+    words, is_readable = sentences.report, job["user_id"] is not None
+    told = {
+        "id": job["id"][:ID_LENGTH],
+        "at": f"{job['failed_at'].astimezone(zone):%m-%d %H:%M}",
+        "place": words.place(job["group_id"], job["user_id"]) if is_readable else words.UNREADABLE_PLACE,
+        "error": " ".join(job["error"].split())[:ERROR_LENGTH],
+    }
+    return words.FAILED_LINE.format(**{**job, **told})

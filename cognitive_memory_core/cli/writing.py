@@ -25,7 +25,7 @@ from ..tasks import completed
 from ..transfer import export_import
 from ..transfer.chat_files import OWN_COMMANDS, ChatFile
 from .bot_directory import BotDirectory, owning
-from .parser import DONE, FAILED, console, progress_bar, refuse, show
+from .parser import DONE, FAILED, progress_bar, refuse, say, show
 
 LOOK = 0.5  # seconds between two looks at the progress
 MOST_SAID = 20  # bad lines
@@ -83,10 +83,10 @@ async def download(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         kind = await asyncio.to_thread(fastembed_models.kind_of, name)
         folder = fastembed_models.folder_of(name, "", bot.data_dir)
         await asyncio.to_thread(fastembed_models.downloaded, kind, name, folder)
-        console().print(sentences.command_line.DOWNLOADED.format(name=name, folder=folder), markup=False)
+        say(sentences.command_line.DOWNLOADED.format(name=name, folder=folder))
         if name not in set_names:
             key = sentences.settings.env_name(f"models.{kind}.local")
-            console().print(sentences.command_line.USE_DOWNLOADED.format(key=key, name=name), markup=False)
+            say(sentences.command_line.USE_DOWNLOADED.format(key=key, name=name))
     return DONE
 
 
