@@ -69,7 +69,6 @@ if TYPE_CHECKING:
     from .errors import UnknownSuggestion as UnknownSuggestion
     from .memory.cognitive_memory import CognitiveMemory as CognitiveMemory
     from .memory.status import Status as Status
-    from .memory.stopwatches import Durations as Durations
     from .models.caller_models import LentModel as LentModel
     from .prompts.library import PromptPreview as PromptPreview
     from .quality.rendering import report_figures as report_figures
@@ -98,6 +97,7 @@ if TYPE_CHECKING:
     from .settings.schema import setting_keys as setting_keys
     from .settings.schema import unknown_keys as unknown_keys
     from .tasks import BackgroundLoop as BackgroundLoop
+    from .tasks import Durations as Durations
     from .text.names import clean_name as clean_name
     from .text.statements import Offence as Offence
     from .text.statements import offences as offences
@@ -108,7 +108,7 @@ else:
         __name__,
         ("mcp_server", "tools"),
         {
-            "tasks": "BackgroundLoop",
+            "tasks": "BackgroundLoop Durations",
             "settings.configuration": "Configuration SettingsMoved SettingState env_settings setting_meaning",
             "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
             "domain.erasure": "Erasure",
@@ -138,7 +138,6 @@ else:
                 "flat_settings setting_keys unknown_keys"
             ),
             "memory.status": "Status",
-            "memory.stopwatches": "Durations",
             "text.names": "clean_name",
             "text.statements": "Offence offences",
             "text.time.time_limits": "time_limit",

@@ -325,7 +325,7 @@ def reason_of(error: OSError) -> str:
 
 
 log = logging.getLogger(__name__)
-LOCK = "owner.lock"
+LEDGER, LOCK = "ledger.db", "owner.lock"
 _PAUSE = 0.1  # seconds between two tries
 
 

@@ -2,13 +2,14 @@
 
 The file is a JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (in older files of
 plain strings). Our rows also have an ``id``, but other programs drop it when they rewrite the list. A row without
-``id`` is therefore taken for ours if its text, its kind of place and its second equal those of a memo. Before rows of
-other programs are dropped, the whole file is copied to ``end_summaries.before-*.json``.
+``id`` is therefore taken for ours if its text, its kind of place and its second equal those of a memo. Rows of other
+programs always stay.
 """
 
 from __future__ import annotations
 
 import asyncio
+import heapq
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -91,30 +92,34 @@ class EndSummaries:
 
     def _merge(self, latest: Sequence[Row]) -> None:
         """Add the latest memos to what the file contains now, which other programs may have changed."""
-        data, current = self._current_rows()
-        known = self._erased.union(str(row["id"]) for row in current if _is_named(row))
-        existing = {_identity_of(cast("Row", row)) for row in current if isinstance(row, dict) and "id" not in row}
+        own, foreign = list[Row](), list[object]()
+        for row in self._current_rows():
+            own.append(row) if _is_named(row) else foreign.append(row)
+        known = self._erased.union(str(row["id"]) for row in own)
+        existing = {_identity_of(cast("Row", row)) for row in foreign if isinstance(row, dict)}
         new = [row for row in latest if row["id"] not in known and _identity_of(row) not in existing]
-        if not new:
-            return
-        rows = _in_order(current, new)
-        if any(not _is_named(row) for row in rows[:-KEPT]):
-            self._back_up(data, is_once=len(current) <= KEPT)
-        self._disk.rewrite(self._path, orjson.dumps(rows[-KEPT:], option=orjson.OPT_INDENT_2))
+        if new:
+            kept = sorted([*own, *new], key=_written_at)[-KEPT:]
+            rows = list(heapq.merge(foreign, kept, key=_written_at))
+            self._disk.rewrite(self._path, orjson.dumps(rows, option=orjson.OPT_INDENT_2))
 
-    def _current_rows(self) -> tuple[bytes, list[object]]:
+    def _current_rows(self) -> list[object]:
+        """Return the rows of the file; an unreadable file is renamed, and a new one begins without any."""
+        reason: object = sentences.storage_errors.NOT_A_LIST
         try:
-            data = self._disk.read(self._path)
-            rows = json_of(data)
+            rows = json_of(self._disk.read(self._path))
+            if isinstance(rows, list):
+                return cast("list[object]", rows)
         except Vanished:
-            return b"", []
+            return []
         except PermanentError as error:
             if is_withheld(error):
                 raise StorageRefused(str(error)) from error
-            return b"", self._rename_damaged(error)
-        return data, cast("list[object]", rows) if isinstance(rows, list) else self._rename_damaged(
-            sentences.storage_errors.NOT_A_LIST
-        )
+            reason = error
+        aside = self._path.with_name(f"{self._path.stem}.corrupt-{microseconds(self._clock.now())}.json")
+        self._disk.move(self._path, aside)
+        log.warning("%s -> %s: %s", self._path.name, aside.name, reason)
+        return []
 
     def _clean_files(self, cleaning: Cleaning) -> int:
         folder, stem = self._path.parent, self._path.stem
@@ -126,24 +131,6 @@ class EndSummaries:
         self._disk.sync_folder(folder)
         return changed
 
-    def _back_up(self, data: bytes, *, is_once: bool) -> None:
-        """Copy the file unless this modification time has a copy; with ``is_once``, unless there is any copy."""
-        before, found = f"{self._path.stem}.before-", self._disk.find(self._path)
-        names = [name for name in self._disk.names(self._path.parent) if name.startswith(before)]
-        written_at = round(found.written_at * 1e6) if found else microseconds(self._clock.now())
-        aside = self._path.with_name(f"{before}{written_at}.json")
-        if aside.name in names or (is_once and names):
-            return
-        self._disk.create(aside, data)
-        log.warning("%s -> %s", self._path.name, aside.name)
-
-    def _rename_damaged(self, reason: object) -> list[object]:
-        """Rename an unreadable file and return an empty list, with which a new file begins."""
-        aside = self._path.with_name(f"{self._path.stem}.corrupt-{microseconds(self._clock.now())}.json")
-        self._disk.move(self._path, aside)
-        log.warning("%s -> %s: %s", self._path.name, aside.name, reason)
-        return []
-
 
 def _is_named(row: object) -> TypeGuard[Row]:
     return isinstance(row, dict) and "id" in row
@@ -151,30 +138,19 @@ def _is_named(row: object) -> TypeGuard[Row]:
 
 def _identity_of(row: Row) -> tuple[object, ...]:
     """Return a row's text, its time in whole seconds and its kind of place; rows with all three equal are one memo."""
-    at, place = _instant(row), row.get("location")
+    at, place = _written_at(row), row.get("location")
     kind = cast("Row", place).get("type") if isinstance(place, dict) else None
     return str(row.get("summary")), at, str(kind)
 
 
-def _in_order(current: Sequence[object], new: Sequence[Row]) -> list[object]:
-    """Return all rows, oldest first; rows of the file keep their order, and no new row precedes one without a time."""
-    rows = list(current)
-    for row in new:
-        at, place = _instant(row), len(rows)
-        while place and at is not None and (other := _instant(rows[place - 1])) is not None and other > at:
-            place -= 1
-        rows.insert(place, row)
-    return rows
-
-
-def _instant(row: object) -> float | None:
-    """Return when a row was written, in whole seconds since the epoch; None if it has no readable time."""
+def _written_at(row: object) -> float:
+    """Return when a row was written, in whole seconds since the epoch; 0 if it has no readable time."""
     stated = cast("Row", row).get("timestamp") if isinstance(row, dict) else None
     try:
         at = datetime_of(str(stated))
         return (at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)).timestamp() // 1
     except (ValueError, OverflowError):
-        return None
+        return 0.0
 
 
 def _row(memo: Memo) -> Row:

@@ -16,10 +16,9 @@ from typing import Any, cast
 from dotenv import dotenv_values
 
 from .. import sentences
-from ..disk import is_owned
+from ..disk import LEDGER, is_owned
 from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
 from ..memory.cognitive_memory import CognitiveMemory
-from ..memory.lost_ledger import LEDGER
 from ..settings.configuration import Configuration, decoded, env_settings
 from ..settings.schema import Settings
 from .main import PLUGIN

@@ -24,7 +24,7 @@ from packaging.requirements import Requirement
 from .. import sentences
 from ..disk import is_owned
 from ..errors import BadArgument, CognitiveMemoryError
-from ..memory.lost_ledger import refuse_lost_ledger
+from ..memory.opened import refuse_lost_ledger
 from ..memory.read_only import DirectorySnapshot, Uncounted, opened_reader
 from ..models import fastembed_models
 from ..models.client import ModelClient
@@ -302,6 +302,7 @@ CHECKS: Mapping[str, Check] = {
     "fonts": fonts,
     "clock": clock,
 }
+_STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
 
 
 async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
@@ -320,6 +321,8 @@ async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         show(arguments, {"ok": not counts["fault"], "findings": figures}, "")
     else:
         for _, one in found:
-            say(f"{words.MARKS[one.level]} {one.what}" + (f"\n  → {one.advice}" if one.advice else ""))
+            say(f"{words.MARKS[one.level]} {one.what}", _STYLES[one.level])
+            if one.advice:
+                say(f"  → {one.advice}")
         say(words.summary(counts["fault"], counts["hint"]))
     return FAILED if counts["fault"] else DONE

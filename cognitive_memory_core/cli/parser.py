@@ -99,7 +99,7 @@ def counted(most: int) -> Callable[[str], int]:
 def show(arguments: argparse.Namespace, figures: object, shown: str) -> int:
     """Print a result, as JSON on one line with ``--json``, else for people; return the status of a command that did."""
     if arguments.json:
-        say(json.dumps(figures, ensure_ascii=False, default=_as_text))
+        sys.stdout.write(json.dumps(figures, ensure_ascii=False, default=_as_text) + "\n")
     else:
         say(shown)
     return DONE
@@ -109,9 +109,13 @@ def _as_text(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def say(text: str) -> None:
-    """Write text and a line break to standard output."""
-    sys.stdout.write(f"{text}\n")
+def say(text: str, style: str = "") -> None:
+    """Print to standard output; without a terminal, plain lines that are never wrapped."""
+    from rich.console import Console  # noqa: PLC0415  # help and misuse do not need it
+
+    is_terminal = sys.stdout.isatty()
+    console = Console(highlight=False, soft_wrap=not is_terminal, width=None if is_terminal else 10_000, emoji=False)
+    console.print(text, style=style, markup=False)
 
 
 def refuse(sentence: object) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -18,33 +17,25 @@ C = TypeVar("C", bound=type[Any])
 _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # further types accepted for a hint
 
 
-def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
-    """Decorate a class so that its public coroutine methods check their arguments and raise BadArgument.
+def checks_arguments(cls: C) -> C:
+    """Let the public coroutine methods of a class check their arguments, and raise BadArgument.
 
     None is replaced by the parameter's default if there is one. A text for a parameter whose name ends in ``_id`` must
-    be an id. Annotations are read at the first call of each method; ``homes`` maps types that the class's module
-    imports only for type checking to the modules that define them.
+    be an id. Annotations are read at the first call of each method.
     """
-
-    def decorated(cls: C) -> C:
-        package = cls.__module__.partition(".")[0]
-        for name, member in list(vars(cls).items()):
-            if not name.startswith("_") and inspect.iscoroutinefunction(member):
-                setattr(cls, name, _checked(member, {one: f"{package}.{home}" for one, home in homes.items()}))
-        return cls
-
-    return decorated
+    for name, member in list(vars(cls).items()):
+        if not name.startswith("_") and inspect.iscoroutinefunction(member):
+            setattr(cls, name, _checked(member))
+    return cls
 
 
-def _checked(method: Callable[..., Awaitable[Any]], homes: Mapping[str, str]) -> Callable[..., Awaitable[Any]]:
+def _checked(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     defaults = {one.name: one.default for one in list(inspect.signature(method).parameters.values())[1:]}
 
     @functools.cache
     def hints() -> Mapping[str, Any]:
-        annotated = SimpleNamespace(__annotations__={name: method.__annotations__[name] for name in defaults})
-        named = " ".join(annotated.__annotations__.values())
-        types = {name: getattr(import_module(home), name) for name, home in homes.items() if name in named}
-        return get_type_hints(annotated, method.__globals__, types)
+        annotations = {name: method.__annotations__[name] for name in defaults}
+        return get_type_hints(SimpleNamespace(__annotations__=annotations), method.__globals__)
 
     def admitted(name: str, value: object) -> object:
         hint, default = hints().get(name), defaults.get(name, inspect.Parameter.empty)

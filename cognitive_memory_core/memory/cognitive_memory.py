@@ -12,24 +12,25 @@ from typing import TYPE_CHECKING
 
 from .. import sentences
 from ..domain.event import Event
-from ..domain.scope import Scene, Scope, checked_instant, checked_text
+from ..domain.message import Message
+from ..domain.scope import Scene, Scope, Switch, checked_instant, checked_text
+from ..domain.turn import Turn
 from ..errors import BadArgument, NotPermitted
 from ..settings.configuration import with_hot
 from ..settings.schema import Live, Settings
-from ..tasks import completed
+from ..tasks import Durations, completed
 from .arguments import checks_arguments
 from .pins_and_revisions import PinsAndRevisions
 from .reads import MOST_DAYS, checked_ids, reading
-from .stopwatches import Durations
 
 if TYPE_CHECKING:
     from ..domain.belief import Belief, Evolution, Suggestion
     from ..domain.erasure import Erasure
     from ..domain.figures import Activity
-    from ..domain.message import Backfill, Message
+    from ..domain.message import Backfill
     from ..domain.quality import QualityReport
-    from ..domain.scope import PlaceSwitch, Switch
-    from ..domain.turn import FailedJob, Turn
+    from ..domain.scope import PlaceSwitch
+    from ..domain.turn import FailedJob
     from ..models.caller_models import Lend
     from ..ports import Chat, Clock, Embedder, Reranker
     from ..prompts.library import PromptPreview
@@ -44,14 +45,7 @@ LOADED_AGAIN = 1.0  # seconds after somebody cancelled the loading of what learn
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 
-@checks_arguments(
-    {
-        "Listing": "domain.belief",
-        "Message": "domain.message",
-        "Switch": "domain.scope",
-        "Turn": "domain.turn",
-    }
-)
+@checks_arguments
 class CognitiveMemory(PinsAndRevisions):
     """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
@@ -131,7 +125,7 @@ class CognitiveMemory(PinsAndRevisions):
         opened, self._open = self._opened, None
         try:
             if self._loading and not self._loading.cancelled():
-                await (await self._loading).close()
+                await (await self._loading).stop()
         finally:
             await opened.close()
 

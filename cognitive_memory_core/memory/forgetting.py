@@ -57,7 +57,6 @@ class Purge:
         self._running = asyncio.Lock()
         self.turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
-        self._task: asyncio.Task[bool] | None = None
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
@@ -71,22 +70,6 @@ class Purge:
             finally:
                 self._erasures += 1
                 clear_caches()
-
-    def begin(self, state: PurgeState) -> None:
-        """Schedule a purge in the background for when it is due."""
-
-        async def later() -> bool:
-            await asyncio.sleep(self._seconds_until_allowed(state))
-            return await self.run_if_due()
-
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(later(), name="purge")
-
-    async def close(self) -> None:
-        """Cancel the background purge; it stays due and runs after the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     async def run_if_due(self) -> bool:
         """Purge if a purge is due and the last one was at least an hour ago; return whether it was done.
@@ -216,7 +199,6 @@ class Forgetting:
 
     async def _erasure(self, wiped: Erasure, *, jobs: int, profiles: int) -> Erasure:
         copies, state = await self.ledger.eraser.copies(), await self.ledger.eraser.purge_due()
-        self.purge.begin(state)
         return replace(wiped, jobs=jobs, profiles=profiles, purged=state.erased_at is None, copies=tuple(copies))
 
     async def forget(self, scene: Scene, event: Event) -> None:
@@ -241,7 +223,7 @@ class Forgetting:
         return restored
 
     async def erase_expired(self) -> int:
-        """Erase events whose restore period is over and schedule a purge; return how many events.
+        """Erase events whose restore period is over; return how many events.
 
         What they state is removed from profiles and revisions. If a store is unavailable, return 0; the next call
         continues.
@@ -270,7 +252,6 @@ class Forgetting:
                     await self.refresh(reworded)
                     erased = await self.ledger.eraser.erase([event.id for event in expired], self.clock.now())  # last
                 self.on_erased()
-            self.purge.begin(await self.ledger.eraser.purge_due())
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0

@@ -149,7 +149,7 @@ class Learning:
             opened.watch,
             self.purge,
             suspended=self._suspended,
-            on_erased=self.note_stored,  # reworded texts have no vector, and profiles that lost a place are merged anew
+            on_erased=self._note_erased,
             refresh=self._refresh_profiles,
             on_changed=self.merging.nudge,
         )
@@ -204,13 +204,6 @@ class Learning:
         await asyncio.gather(self.worker.stop(), self.merging.loop.stop())
         await asyncio.gather(*(loop.stop() for loop in (*self.loops, *self.learning_loops)))
         await self.opened.buffer.flush()
-
-    async def close(self) -> None:
-        """Stop the loops and the purge; the stores stay open."""
-        try:
-            await self.stop()
-        finally:
-            await self.purge.close()
 
     async def drain(self, seconds: float) -> bool:
         """Wait until no work is left; return False after ``seconds``. Starts the loops if they are not running."""
@@ -277,6 +270,11 @@ class Learning:
         """Wake the loops that process new events: the indexer and profile merging."""
         self.indexer.nudge()
         self.merging.nudge()
+
+    def _note_erased(self) -> None:
+        """Purge soon; reworded texts have no vector, and profiles that lost a place are merged anew."""
+        self.note_stored()
+        self.upkeep.loop.nudge()
 
     async def import_file(self, path: Path) -> int:
         """Import an export, then refresh caches and indexes; return the number of new rows."""

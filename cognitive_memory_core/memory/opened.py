@@ -8,9 +8,11 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
+from .. import sentences
 from ..consent import Consent
-from ..disk import DirectoryOwner, Disk
+from ..disk import LEDGER, LOCK, DirectoryOwner, Disk
 from ..end_summaries import EndSummaries
+from ..errors import UnavailableError
 from ..evolution.beliefs import BeliefKeeping
 from ..historian.intake import Admission, Intake
 from ..historian.message_buffer import MessageBuffer
@@ -30,15 +32,15 @@ from ..recall.one_pass import Sources
 from ..recall.query import CurrentNames
 from ..recall.recall import Recall
 from ..settings.schema import Live, Settings
-from ..store.database.migrations import is_blank
+from ..store.database.migrations import MAGIC, copies_of, is_blank
 from ..store.ledger import Ledger
 from ..store.quality import QualityTally
 from ..tasks import BackgroundLoop, completed
 from ..vectors.chroma.place import clear_generations
 from ..vectors.chroma.store import ChromaStore
 from ..vectors.reconciler import IndexReconciler
-from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 
+NEW_LEDGER = "ledger.new"  # an empty file with which the operator requests a new ledger despite remains of an older one
 GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to release the directory
 LARGE = 1024 * 1024  # bytes; glibc's own bound rises to 32 MB with the first large block that is freed
 HEAPS = 2  # for all threads together: each heap keeps what any thread ever freed in it
@@ -152,7 +154,8 @@ class Opened:
         if is_new and not await asyncio.to_thread((self.data_dir / SUMMARIES).exists):  # an older system left it
             await ledger.housekeeping.note_borrowing()
         await asyncio.to_thread(self.owner.watch, path)
-        if await asyncio.to_thread(forget_consent_to_begin_anew, self.data_dir):
+        with suppress(OSError):
+            await asyncio.to_thread((self.data_dir / NEW_LEDGER).unlink)  # it is valid for one start
             await ledger.consent.note_unknown(self.clock.now())
         return ledger
 
@@ -247,3 +250,43 @@ def return_large_blocks() -> None:
         libc.gnu_get_libc_version  # noqa: B018  # other libraries number their options otherwise
         libc.mallopt(_MMAP_THRESHOLD, LARGE)
         libc.mallopt(_ARENA_MAX, HEAPS)
+
+
+def refuse_lost_ledger(data_dir: Path) -> None:
+    """Raise UnavailableError if there is no ledger, but files exist that prove that there was one; blocking.
+
+    Jobs, end_summaries.json, settings and templates prove nothing: they may exist before the first start. If the
+    operator requested a new ledger, nothing is raised, and an old WAL file is renamed to a name under which the next
+    purge deletes it.
+    """
+    ledger, wal = data_dir / LEDGER, data_dir / f"{LEDGER}-wal"
+    if not is_blank(ledger):
+        return
+    kept = [copy for copy in copies_of(ledger) if copy.suffix == ".db" and _is_ledger(copy)]  # by migrations
+    traces = [copy.name for copy in kept]
+    with suppress(OSError):
+        if wal.stat().st_size:
+            traces.insert(0, wal.name)
+    if any(data_dir.glob("profiles/**/*.md")) or any(data_dir.glob("agents/*/profiles/**/*.md")):
+        traces.append("profiles/")
+    if any(data_dir.glob("chromadb/[0-9][0-9][0-9][0-9]*")):
+        traces.append("chromadb/")
+    if not traces:
+        return
+    if not (data_dir / NEW_LEDGER).exists():
+        with suppress(OSError):  # backups stand in sibling directories, which have no lock file
+            for place in sorted(data_dir.absolute().parent.iterdir()):
+                if _is_ledger(place / LEDGER) and not (place / LOCK).exists():
+                    kept.append(place / LEDGER)  # noqa: PERF401  # those before an error are named
+        copies = "、".join(map(str, kept))
+        raise UnavailableError(sentences.storage_errors.ledger_lost(ledger, "、".join(traces), copies, NEW_LEDGER))
+    with suppress(FileNotFoundError):
+        wal.replace(data_dir / "ledger.v0.db-wal")
+
+
+def _is_ledger(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return path.is_file() and file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False

@@ -19,7 +19,7 @@ from .reads import Reads, reading
 PIN_LENGTH = 500
 
 
-@checks_arguments({})
+@checks_arguments
 class PinsAndRevisions(Reads):
     """Pins and revisions of :class:`CognitiveMemory`.
 

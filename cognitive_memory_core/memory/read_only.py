@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..consent import Consent
+from ..disk import LEDGER
 from ..domain.figures import Spending, Totals
 from ..domain.message import Hit
 from ..domain.quality import QualityReport
@@ -28,7 +29,6 @@ from ..settings.schema import Live, Settings
 from ..store.ledger import ClockState, Ledger
 from ..transfer import checked_target, exported
 from .forgetting import without_forgotten
-from .lost_ledger import LEDGER
 
 
 @dataclass(frozen=True)

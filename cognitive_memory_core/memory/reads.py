@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .. import sentences
 from ..domain.event import Event
@@ -15,11 +15,11 @@ from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene, checked_id
 from ..errors import NotPermitted, UnavailableError, UnknownEvent
 from ..settings.schema import Live, Settings
+from ..tasks import Stopwatches
 from .arguments import checks_arguments
-from .stopwatches import Stopwatches
 
 if TYPE_CHECKING:
-    from ..domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
+    from ..domain.belief import Belief, BeliefHit, BeliefPage, Change
     from ..domain.message import Message
     from ..domain.reading import CatchUp
     from ..domain.scope import Scope
@@ -60,7 +60,7 @@ def reading(nothing: Callable[[], object], gate: str = "") -> Callable[[Method],
     return decorated
 
 
-@checks_arguments({"Listing": "domain.belief"})
+@checks_arguments
 class Reads:
     """The reads of :class:`CognitiveMemory`; a row that the access check does not admit is left out."""
 
@@ -258,7 +258,12 @@ class Reads:
             return opened.consent.profile_hits(scene, found)
 
     async def beliefs(
-        self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
+        self,
+        scene: Scene,
+        *,
+        status: Literal["active", "deprecated", "all"] = "active",
+        limit: int = 20,
+        offset: int = 0,
     ) -> BeliefPage:
         """Return the beliefs of the scene's group, strongest first: "active", "deprecated" or "all" of them."""
         from ..domain.belief import BeliefPage  # noqa: PLC0415  # loaded with an open memory

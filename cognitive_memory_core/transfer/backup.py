@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import sentences
-from ..disk import Disk, Vanished
+from ..disk import LEDGER, TEMP, Disk, Vanished
 from ..end_summaries import EndSummaries
 from ..errors import BadArgument, StorageRefused
 from ..queue.job_queue import FileQueue
@@ -26,8 +26,6 @@ SMALL = (  # copied after it
     *("end_summaries.json", "announced.json", "considering.json", "departed.json", "evolution_schedule.json"),
     *("overrides.json", "profiles", "prompts", "fonts", "agents"),
 )
-LEDGER = "ledger.db"
-TEMP = ".tmp"  # suffix of incomplete files
 
 
 async def backed_up(
@@ -41,7 +39,7 @@ async def backed_up(
 
     Raises BadArgument for a directory that cannot hold a backup, and StorageRefused.
     """
-    place = await asyncio.to_thread(checked_place, path, data_dir)
+    place = await asyncio.to_thread(outside, path, data_dir, sentences.caller.BACKUP_INSIDE)
     draft = await asyncio.to_thread(_draft_path, place)
     try:
         await completed(asyncio.to_thread(_begin, draft))
@@ -118,45 +116,27 @@ _ABANDONED_AFTER = 3600.0  # seconds without a write after which a draft is take
 def checked_target(path: Path, data_dir: Path) -> Path:
     """Return the absolute path of an export; blocking.
 
-    Raises BadArgument for a path inside the data directory, and for an existing path that is not a regular file.
+    Raises BadArgument for a path inside the data directory, and for an existing path that is not a regular file: a
+    link, directory, device or pipe.
     """
-    target = _absolute(path)
-    if is_within(target, data_dir):
-        raise BadArgument(sentences.caller.EXPORT_INSIDE.format(path=path))
-    refuse_special(target)
+    target = outside(path, data_dir, sentences.caller.EXPORT_INSIDE)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        if not stat.S_ISREG(os.lstat(target).st_mode):
+            raise BadArgument(sentences.caller.EXPORT_NO_FILE.format(path=target))
     return target
 
 
-def checked_place(path: Path, data_dir: Path) -> Path:
-    """Return the absolute path of a backup; blocking. Raises BadArgument for a path inside the data directory."""
-    place = _absolute(path)
-    if is_within(place, data_dir) or is_within(place.resolve(), data_dir):
-        raise BadArgument(sentences.caller.BACKUP_INSIDE.format(path=path))
+def outside(path: Path, data_dir: Path, refusal: str) -> Path:
+    """Return the absolute path, whose last name may be a link; raise BadArgument if it is in the data directory."""
+    try:
+        place = path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
+        is_inside = any(one.is_relative_to(data_dir.resolve()) for one in (place, place.resolve()))
+    except (OSError, RuntimeError, ValueError) as unusable:  # a cycle of links, or a NUL character
+        reason = type(unusable).__name__
+        raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason)) from unusable
+    if is_inside:
+        raise BadArgument(refusal.format(path=path))
     return place
-
-
-def refuse_special(path: Path) -> None:
-    """Raise BadArgument for an existing path that is not a regular file: a link, directory, device or pipe."""
-    with suppress(FileNotFoundError, NotADirectoryError):
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise BadArgument(sentences.caller.EXPORT_NO_FILE.format(path=path))
-
-
-def is_within(path: Path, folder: Path) -> bool:
-    """Return whether a path is a folder or has it among its parents; False if the folder does not exist.
-
-    Folders are compared by device and inode: a link to the folder, or its name in other case, is recognised.
-    """
-
-    def identity(one: Path) -> tuple[int, int] | None:
-        try:
-            state = one.stat()
-        except (OSError, ValueError):
-            return None
-        return state.st_dev, state.st_ino
-
-    own = identity(folder.resolve())
-    return own is not None and any(identity(one) == own for one in (path, *path.parents))
 
 
 def draft_in(folder: Path) -> Path:
@@ -175,13 +155,3 @@ def removed(draft: Path) -> None:
     else:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-
-
-def _absolute(path: Path) -> Path:
-    """Resolve all of a path but its last name, so that a link there can be seen and refused."""
-    try:
-        return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
-    except (OSError, RuntimeError, ValueError) as unusable:  # a cycle of links, or a NUL character
-        raise BadArgument(
-            sentences.caller.UNREADABLE_FILE.format(path=path, reason=type(unusable).__name__)
-        ) from unusable

@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone, tzinfo
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -32,6 +33,7 @@ LONGEST_VALUE = 16 << 20  # characters of one value of a JSON file
 MANIFEST = "manifest.json"
 OWN_COMMANDS = ("/记忆", "／记忆", "/memory")
 MILLISECONDS = 100_000_000_000  # a larger time counts milliseconds
+MOST_SCENES = 5_000  # of which the latest are kept: most lines are of a few people
 ID_LENGTH = 100  # characters; of a longer id the hash is kept
 _Fields = Mapping[str, Any]
 
@@ -66,6 +68,7 @@ class ChatFile:
     zone: tzinfo
     position: int = 0
     size: int = field(init=False)
+    encoding: str = field(init=False, default="utf-8")
     _second: int = field(init=False, default=0)
     _times: Counter[str] = field(init=False, default_factory=Counter[str])
 
@@ -88,8 +91,14 @@ class ChatFile:
             with suppress(ValueError, RecursionError):  # else the first line is no object, but the start of one
                 if isinstance(json.loads(first), dict) and b'"messages"' not in first:
                     self._read = read_json_lines
-        elif not any(_HEADER.search(head.decode(encoding, "replace")) for encoding in ("utf-8", "gb18030")):
-            raise BadArgument(sentences.caller.UNKNOWN_FORMAT.format(path=self.path))
+        else:
+            try:
+                codecs.getincrementaldecoder("utf-8")().decode(head)
+            except UnicodeDecodeError:
+                self.encoding = "gb18030"
+            if not _HEADER.search(head.decode(self.encoding, "replace")):
+                raise BadArgument(sentences.caller.UNKNOWN_FORMAT.format(path=self.path))
+        self._scene_of = lru_cache(maxsize=MOST_SCENES)(self._scene)
 
     def messages(self) -> Iterator[Message | str]:
         """Yield a message for each line of the file, or the reason why a line is left out, as in ``Backfill.left_out``.
@@ -113,7 +122,7 @@ class ChatFile:
         try:
             return Message(
                 _file_id(said.id) if said.id else self._made_id(said, said.sent_at),
-                replace(place, user_id=said.sender_id, user_name=clean_name(said.name)),
+                self._scene_of(said.sender_id, said.name),
                 said.text,
                 said.sent_at,
                 reply_to=_file_id(said.reply_to) if said.reply_to else None,
@@ -121,6 +130,9 @@ class ChatFile:
             )
         except MistakeError:
             return "unreadable"
+
+    def _scene(self, sender_id: str, name: str) -> Scene:
+        return replace(self.place, user_id=sender_id, user_name=clean_name(name))
 
     def _made_id(self, said: Said, sent_at: datetime) -> str:
         """Make an id from place, sender, second and text, and how often that came in this second."""
@@ -156,16 +168,14 @@ def read_chunks(file: ChatFile) -> Iterator[Read]:
         raise BadArgument(sentences.caller.UNKNOWN_FORMAT.format(path=file.path)) from bad
     file.size = sum(chunk.stat().st_size for chunk in listed)
     for chunk in listed:
-        with chunk.open("rb") as opened:
-            yield from map(_of_json_line, _lines(file, opened))
+        yield from map(_of_json_line, _lines(file, chunk))
 
 
 def read_json_lines(file: ChatFile) -> Iterator[Read]:
     """Read one JSON object a line: of ChatLab, after its header and its members, or a plain message."""
-    with file.path.open("rb") as opened:
-        for line in _lines(file, opened):
-            if line and not line.startswith((b"#", codecs.BOM_UTF8)) and (said := _of_json_line(line)) != _NO_MESSAGE:
-                yield said
+    for line in _lines(file, file.path):
+        if line and not line.startswith((b"#", codecs.BOM_UTF8)) and (said := _of_json_line(line)) != _NO_MESSAGE:
+            yield said
 
 
 def read_json(file: ChatFile) -> Iterator[Read]:
@@ -187,31 +197,23 @@ def read_json(file: ChatFile) -> Iterator[Read]:
 
 def read_text(file: ChatFile) -> Iterator[Read]:
     """Read the text that QQ exports: time, name and number in one line, then what was said in the next ones."""
-    with file.path.open("rb") as opened:
-        encoding = "utf-8"
-        try:
-            codecs.getincrementaldecoder("utf-8")().decode(opened.read(HEAD))
-        except UnicodeDecodeError:
-            encoding = "gb18030"
-        opened.seek(0)
-        head: re.Match[str] | None = None
-        said: list[str] = []
-        for line in _lines(file, opened):
-            text = line.removeprefix(codecs.BOM_UTF8).decode(encoding, "replace")
-            if found := _HEADER.match(text):
-                if head:
-                    yield _of_header(head, said, file.zone)
-                head, said = found, []
-            elif not (
-                text.startswith(("=====", "消息记录", "消息分组", "消息对象")) or sum(map(len, said)) > LONGEST_LINE
-            ):
-                said.append(text)
-        if head:
-            yield _of_header(head, said, file.zone)
+    head: re.Match[str] | None = None
+    said: list[str] = []
+    for line in _lines(file, file.path):
+        text = line.removeprefix(codecs.BOM_UTF8).decode(file.encoding, "replace")
+        if found := _HEADER.match(text):
+            if head:
+                yield _of_header(head, said, file.zone)
+            head, said = found, []
+        elif not (text.startswith(_OF_THE_FILE) or sum(map(len, said)) > LONGEST_LINE):
+            said.append(text)
+    if head:
+        yield _of_header(head, said, file.zone)
 
 
+_OF_THE_FILE = "=====", "消息记录", "消息分组", "消息对象"  # beginnings of lines that are no message
 _HEADER = re.compile(
-    r"^(\d{4}-\d\d?-\d\d? \d\d?:\d\d:\d\d) (.{0,200}?)(?:\((\d{5,20})\)|<[^<>]{1,200}>)?[ \r]*$", re.MULTILINE
+    r"^(\d{4})-(\d\d?)-(\d\d?) (\d\d?):(\d\d):(\d\d) (.{0,200}?)(?:\((\d{5,20})\)|<[^<>]{1,200}>)?[ \r]*$", re.MULTILINE
 )
 _NO_MESSAGE, _UNREADABLE = "header", "unreadable"
 _PREFIXES = re.compile(r"^(?:【[^】]*】\s*)+")  # titles, which QQ puts before a name
@@ -221,10 +223,10 @@ _RECALLED, _SYSTEM = 81, 80  # types of ChatLab
 
 def _of_header(head: re.Match[str], said: list[str], zone: tzinfo) -> Read:
     try:
-        at = datetime.strptime(head[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=zone)
+        at = datetime(*map(int, head.groups()[:6]), tzinfo=zone)
     except ValueError:
         return _UNREADABLE
-    return Said(head[3] or "", _PREFIXES.sub("", head[2]), "\n".join(said).strip(), at)
+    return Said(head[8] or "", _PREFIXES.sub("", head[7]), "\n".join(said).strip(), at)
 
 
 def _of_json_line(line: bytes) -> Read:
@@ -294,15 +296,16 @@ def _instant(value: object) -> datetime | None:
     return None
 
 
-def _lines(file: ChatFile, opened: BinaryIO) -> Iterator[bytes]:
+def _lines(file: ChatFile, path: Path) -> Iterator[bytes]:
     """Yield the lines of a file without their ends; one that is too long is blank."""
-    while line := opened.readline(LONGEST_LINE):
-        file.position += len(line)
-        is_whole = line.endswith(b"\n") or len(line) < LONGEST_LINE
-        while not line.endswith(b"\n") and (rest := opened.readline(LONGEST_LINE)):
-            file.position += len(rest)
-            line = rest
-        yield line.rstrip(b"\r\n") if is_whole else b""
+    with path.open("rb") as opened:
+        while line := opened.readline(LONGEST_LINE):
+            file.position += len(line)
+            is_whole = line.endswith(b"\n") or len(line) < LONGEST_LINE
+            while not line.endswith(b"\n") and (rest := opened.readline(LONGEST_LINE)):
+                file.position += len(rest)
+                line = rest
+            yield line.rstrip(b"\r\n") if is_whole else b""
 
 
 class _Json:

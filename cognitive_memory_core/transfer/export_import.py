@@ -42,7 +42,7 @@ from ..profiles.files import FileProfiles, Overtaken
 from ..store.archive import Archive, ArchiveRow, place_of
 from ..tasks import completed
 from ..text.names import clean_name
-from .backup import copy_refusals, draft_in, refuse_special, removed
+from .backup import copy_refusals, draft_in, removed
 
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'
@@ -385,7 +385,6 @@ def _append(draft: Path, rows: Sequence[ExportedRow]) -> None:
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
-    refuse_special(path)
     disk = Disk()
     disk.sync_file(draft)
     disk.put_in_place(draft, path)

@@ -7,7 +7,6 @@ import contextlib
 import errno
 import json
 import logging
-import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -91,8 +90,9 @@ async def test_entries_of_the_older_mode_stay(mirror: EndSummaries, path: Path):
     lay(path, json.dumps(old))
     await mirror.keep(a_memo())
     await mirror.flush()
-    assert rows_of(path)[:4] == old
-    assert rows_of(path)[4]["id"] == "memo1"
+    *others, newest = rows_of(path)
+    assert sorted(map(str, others)) == sorted(map(str, old))
+    assert newest["id"] == "memo1"
 
 
 async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries, path: Path):
@@ -102,7 +102,7 @@ async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries
     lay(path, json.dumps([*rows_of(path), {"summary": "旧模式写的"}]))
     await mirror.keep(a_memo(2))
     await mirror.flush()
-    assert [row["summary"] for row in rows_of(path)] == ["聊了茶", "旧模式写的", "聊了茶"]
+    assert [row["summary"] for row in rows_of(path)] == ["旧模式写的", "聊了茶", "聊了茶"]
 
 
 async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path):
@@ -117,26 +117,16 @@ async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path
     assert len(rows_of(path)) == 1
 
 
-async def test_a_longer_list_of_the_older_mode_is_kept_aside(
-    mirror: EndSummaries, path: Path, caplog: pytest.LogCaptureFixture
-):
-    """A longer list of the older mode is copied to another file before it is cut."""
-    content = json.dumps([f"旧{number}" for number in range(KEPT + 500)])
-    lay(path, content)
-    for number in range(3):
-        await mirror.keep(a_memo(number))
-        await mirror.flush()
-    [aside] = path.parent.glob("end_summaries.before-*.json")
-    assert aside.read_text("utf-8") == content
-    assert mode_of(aside) == 0o600
-    assert aside.name in caplog.text
-    lay(path, content + " ")
-    os.utime(path, (NOON.timestamp(), NOON.timestamp()))
-    await mirror.keep(a_memo(3))
+async def test_only_our_oldest_entries_go(mirror: EndSummaries, path: Path):
+    """Of our entries the newest thousand stay; those of the older mode stay, however many they are."""
+    old = [f"旧{number}" for number in range(KEPT + 500)]
+    own = [{"summary": "x", "timestamp": "2026-01-01T00:00:00+08:00", "id": str(number)} for number in range(KEPT)]
+    lay(path, json.dumps([*old, *own]))
+    await mirror.keep(a_memo())
     await mirror.flush()
-    asides = {one.read_text("utf-8") for one in path.parent.glob("end_summaries.before-*.json")}
-    assert asides == {content, content + " "}
-    assert len(rows_of(path)) == KEPT
+    rows = rows_of(path)
+    assert rows[: len(old)] == old
+    assert [row["id"] for row in rows[len(old) :]] == [*(row["id"] for row in own[1:]), "memo1"]
 
 
 async def test_a_write_that_is_cancelled_loses_no_memo(mirror: EndSummaries, disk: FaultyDisk, path: Path):

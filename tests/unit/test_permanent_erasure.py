@@ -174,7 +174,6 @@ async def world() -> AsyncIterator[World]:
     world = World(queue, clock)
     await world.fill()
     yield world
-    await world.purge.close()
     await queue.close()
 
 
@@ -251,15 +250,6 @@ async def test_what_waited_while_the_log_refused_is_written_clean(world: World) 
     assert await world.told() == set()
 
 
-async def test_the_first_erasure_is_purged_at_once_in_the_background(world: World) -> None:
-    """The first erasure starts a purge in the background, which rebuilds the index."""
-    assert not (await world.forgetting.forget_person(GROUP, "2000001")).purged
-    assert world.purge._task is not None
-    assert await world.purge._task
-    assert (await world.ledger.eraser.purge_due()).erased_at is None
-    assert world.rebuilt == 1
-
-
 async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
     """A second purge waits for an hour, and none runs without an erasure."""
     assert not await world.purge.run_if_due()
@@ -278,7 +268,6 @@ async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None
     """A purge is complete only after the index is rebuilt; while that is unavailable, it is tried once an hour."""
     world.is_away = True
     await world.forgetting.forget_person(GROUP, "2000001")
-    await world.purge.close()
     assert not await world.purge.run_if_due()
     assert (await world.ledger.eraser.purge_due()).erased_at is not None
     world.is_away = False
@@ -291,7 +280,6 @@ async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None
 async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> None:
     """An erasure during a purge causes another rebuild of the index."""
     await world.forgetting.forget_person(GROUP, "2000001")
-    await world.purge.close()
     building, may_end = asyncio.Event(), asyncio.Event()
     rebuild = world.rebuild
 
@@ -313,7 +301,6 @@ async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> No
 async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: World) -> None:
     """An index built from rows that were read before the erasure is rebuilt."""
     await world.forgetting.forget_person(GROUP, "2000001")
-    await world.purge.close()
     held, rows, built = asyncio.Event(), {"2000002"}, list[set[str]]()
 
     async def rebuild() -> None:
@@ -347,11 +334,9 @@ async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) 
 
     world.ledger.eraser.purge = counted  # type: ignore[method-assign]
     await world.forgetting.forget_person(GROUP, "2000001")
-    await world.purge.close()
     for _ in range(2):
         assert not await world.purge.run_if_due()
     await world.forgetting.forget_person(MILI, "2000002")
-    await world.purge.close()
     assert not await world.purge.run_if_due()
     assert len(times) == 1
     world.clock.advance(hours=1)
@@ -370,18 +355,3 @@ async def test_a_profile_written_during_an_erasure_is_cleaned_too(world: World) 
     world.ledger.eraser.forget_person = and_write  # type: ignore[method-assign]
     assert (await world.forgetting.forget_person(GROUP, "2000001")).reworded == 7
     assert await world.told() == set()
-
-
-async def test_a_purge_that_must_wait_runs_when_its_hour_comes(world: World) -> None:
-    """A delayed purge runs by itself an hour after the first one."""
-    await world.forgetting.forget_person(GROUP, "2000001")
-    assert await world.purge.run_if_due()
-    world.clock.advance(minutes=59, seconds=59.9)
-    await world.purge.close()
-    await world.forgetting.forget_person(MILI, "2000002")
-    waiting = world.purge._task
-    assert waiting is not None
-    world.clock.advance(seconds=1)
-    assert world.rebuilt == 1
-    assert await waiting
-    assert world.rebuilt == 2

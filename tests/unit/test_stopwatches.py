@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.memory.stopwatches import Stopwatches
+from cognitive_memory_core.tasks import Stopwatches
 
 
 def test_operations_are_counted_by_how_long_they_take() -> None:
