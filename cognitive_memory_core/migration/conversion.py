@@ -155,8 +155,8 @@ class Conversion:
             size = size_of(folder)
             if size <= shutil.disk_usage(scratch).free:
                 with closing(foreign_rows(folder, scratch)) as lines:
-                    for number, line in enumerate(lines, 1):
-                        self._write_event(words.ROW.format(name=words.CHROMA_FOLDER, number=number), line)
+                    for number, row in enumerate(lines, 1):
+                        self._write_event(words.ROW.format(name=words.CHROMA_FOLDER, number=number), *row)
             else:
                 self._leave_out(name, words.CHROMA_NO_ROOM.format(size=size // _MEGABYTE + 1))
         except (OSError, shutil.Error):
@@ -173,12 +173,11 @@ class Conversion:
                 rows.append(Profile(ProfileKey.group(group_id, self._agent), name, (), "", now))
         self._draft.writelines(written(row) + b"\n" for row in rows)
 
-    def _write_event(self, where: str, line: bytes) -> None:
+    def _write_event(self, where: str, text: object, stored: object) -> None:
         """Write an event; record the name of its place, and its sender's: of the own chat, or ``name(id)`` in front."""
         try:
-            found = cast("_Fields", orjson.loads(line))
-            metadata = _object(found["metadata"])
-            fields = self._stored_event(_text(found["text"]).strip(), metadata)
+            metadata = _object(stored)
+            fields = self._stored_event(_text(text).strip(), metadata)
         except _UNREADABLE as refused:
             self._leave_out(where, refused)
             return

@@ -2,8 +2,7 @@
 
 Each is a line of JSON. A request is the name of a method of :class:`.Generations` with its arguments; the first one
 says where they are.
-Started by :mod:`.process` as ``python -m``, never by hand; with a folder as its argument, it writes that folder's
-events to stdout instead.
+Started by :mod:`.process` as ``python -m``, never by hand.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,18 +24,12 @@ LOCK = "child.lock"
 _OWNER_ONLY = 0o077
 
 
-def main(folder: str = "") -> None:
+def main() -> None:
     """Serve requests until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the bot ends this process by closing the input
     os.umask(_OWNER_ONLY)
     requests, answers = pipes()
     os.chdir(Path(__file__).parent)  # chromadb reads .env from the working directory
-    if folder:
-        from .generations import write_rows  # noqa: PLC0415  # not before the output is ours
-
-        write_rows(Path(folder), answers)
-        answers.close()
-        return
     with contextlib.suppress(BrokenPipeError):
         _serve(requests, answers)
 
@@ -89,4 +81,4 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -19,12 +19,11 @@ import shutil
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import chromadb
 import httpx
 import numpy as np
-import orjson
 from chromadb.api.client import AdminClient, Client
 from chromadb.config import Settings
 from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, RateLimitError
@@ -32,7 +31,7 @@ from numpy.typing import NDArray
 
 from ...disk import Disk, identity
 from ...ports import Generation
-from .place import DATABASE, PORT, SERVER_DATABASE, TENANT, Place, Refusal, clear_generations, folders_of_generations
+from .place import DATABASE, PORT, SERVER_DATABASE, TENANT, Place, Refusal, folders_of_generations
 from .store import SCHEMA_VERSION, Where
 
 VERSION: str = chromadb.__version__
@@ -50,8 +49,7 @@ _HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a searc
 _MADE_BY = "chroma.version"
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 _UNAVAILABLE = (MemoryError, httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError, Refusal)
-_FOREIGN_COLLECTIONS = (EVENTS, "events")
-_FOREIGN_PAGE = 1_000  # rows held at once
+_FOREIGN_PAGE = 1_000  # rows of another program in an answer
 Creation = dict[str, str | int]  # the metadata of a generation's collections
 
 
@@ -194,8 +192,6 @@ class Generations:
             return None
         if generation is not None:
             self._opened[number] = (generation, events)
-            if number == self._place.number_in_use():
-                self._place.put_in_use(number)
         return generation
 
     def begin(self, fingerprint: str, dimensions: int) -> Generation:
@@ -216,8 +212,6 @@ class Generations:
         """Make the generation the one in use."""
         self._events(generation)
         self._place.put_in_use(generation.number)
-        if self._place.url:
-            clear_generations(Path(self._place.folder))  # those of the embedded store, from before the move
 
     def sweep(self) -> bool:
         """Remove generations that are not in use, large ones in parts; return True when all of them are removed."""
@@ -266,6 +260,14 @@ class Generations:
         found = events.query(query_embeddings=unit, n_results=limit, where=where, include=["distances"])
         return [(row, float(far)) for row, far in zip(found["ids"][0], found["distances"][0], strict=True)]
 
+    def foreign(self, name: str, offset: int) -> list[tuple[str, dict[str, Any]]]:
+        """Return a page of a collection of another program that stored in this folder: texts with their metadata."""
+        client: Any = chromadb.PersistentClient(self._place.folder, Settings(anonymized_telemetry=False))
+        if (collection := _found(client, name)) is None:
+            return []
+        page = collection.get(limit=_FOREIGN_PAGE, offset=offset, include=["documents", "metadatas"])
+        return list(zip(page["documents"] or [], page["metadatas"] or [], strict=True))
+
     def _events(self, generation: Generation) -> Any:
         """Return the events of a generation; refuses one that is not open here, was removed, or was replaced."""
         opened, events = self._opened.get(generation.number, (None, None))
@@ -288,19 +290,6 @@ def owner_of(folder: Path, home: str, created: Iterable[Mapping[str, object]]) -
     owner = next(filter(_OWNER_ID.fullmatch, lost), "") or secrets.token_hex(16)
     Disk().rewrite(folder / OWNER, f"{owner}\n".encode())
     return owner
-
-
-def write_rows(folder: Path, output: IO[bytes]) -> None:
-    """Write the events of another program's folder, one JSON object a line; any failure ends the process."""
-    client: Any = chromadb.PersistentClient(str(folder), Settings(anonymized_telemetry=False))
-    present = {one.name for one in client.list_collections()}
-    for collection in (_found(client, name) for name in _FOREIGN_COLLECTIONS if name in present):
-        offset = 0
-        while (page := collection.get(limit=_FOREIGN_PAGE, offset=offset, include=["documents", "metadatas"]))["ids"]:
-            for text, metadata in zip(page["documents"] or [], page["metadatas"] or [], strict=True):
-                row = {"text": text, "metadata": metadata}
-                output.write(orjson.dumps(row, option=orjson.OPT_NON_STR_KEYS) + b"\n")
-            offset += len(page["ids"])
 
 
 def _connected(place: Place) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 import shutil
 from dataclasses import dataclass, field
@@ -38,8 +37,7 @@ class Refusal(Exception):
 class Place:
     """A folder with a folder for each generation, or a server.
 
-    The folder also has the file ``current``, with the number of the generation in use, and for a generation on a server
-    ``server.place``, with the digest of server and database. All methods block.
+    The folder also has the file ``current``, with the number of the generation in use. All methods block.
     """
 
     folder: str
@@ -69,33 +67,26 @@ class Place:
 
     def number_in_use(self) -> int | None:
         """Return the number of the generation in use; None if the file is missing, unreadable or invalid."""
-        number = _read(Path(self.folder) / "current")
+        try:
+            with (Path(self.folder) / "current").open("rb") as opened:
+                number = opened.read(80).decode("ascii").strip()
+        except (OSError, ValueError):
+            return None
         return int(number) if _NUMBER.fullmatch(number) else None
 
     def seems_in_use(self) -> bool:
         """Return whether a generation is recorded as in use and, if it is a local folder, still exists.
 
-        A server is not asked. False if the record is of another server, because the settings changed since.
+        A server is not asked.
         """
         number = self.number_in_use()
-        if number is None or _read(Path(self.folder) / "server.place") != self._digest:
-            return False
-        return bool(self.url) or (Path(self.folder) / f"{number:04d}" / DATABASE).is_file()
+        if number is None or self.url:
+            return number is not None
+        return (Path(self.folder) / f"{number:04d}" / DATABASE).is_file()
 
     def put_in_use(self, number: int) -> None:
-        """Record durably which generation is in use, and on which server; raises StorageRefused."""
-        server = Path(self.folder) / "server.place"
-        if not self.url:
-            server.unlink(missing_ok=True)
-        elif _read(server) != self._digest:
-            Disk().rewrite(server, f"{self._digest}\n".encode())
-        if number != self.number_in_use():
-            Disk().rewrite(Path(self.folder) / "current", b"%04d\n" % number)
-
-    @property
-    def _digest(self) -> str:
-        place = "\0".join((self.url.strip().rstrip("/"), self.tenant, self.database))
-        return hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:32] if self.url else ""
+        """Record durably which generation is in use; raises StorageRefused."""
+        Disk().rewrite(Path(self.folder) / "current", b"%04d\n" % number)
 
 
 def folders_of_generations(folder: Path) -> dict[int, Path]:
@@ -111,11 +102,3 @@ def clear_generations(folder: Path) -> None:
     with contextlib.suppress(OSError):
         for path in folders_of_generations(folder).values():
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _read(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(80).decode("ascii").strip()
-    except (OSError, ValueError):
-        return ""

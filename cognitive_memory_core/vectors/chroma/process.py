@@ -283,8 +283,8 @@ def in_daemon_thread(call: Callable[[], T]) -> asyncio.Future[T]:
     return asyncio.wrap_future(future)
 
 
-LONGEST_ROW = 1_000_000  # bytes
 COPY = "chroma"
+FOREIGN_COLLECTIONS = ("cognitive_events", "events")
 
 
 def size_of(folder: Path) -> int:
@@ -293,8 +293,8 @@ def size_of(folder: Path) -> int:
     return sum(place.lstat().st_size for place in places if not place.is_symlink())
 
 
-def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
-    """Copy the folder into ``scratch`` and yield its events as JSON lines; a line that is too long is yielded as b"".
+def foreign_rows(folder: Path, scratch: Path) -> Generator[tuple[str, dict[str, Any]], None, None]:
+    """Copy another program's folder into ``scratch`` and yield the texts of its events with their metadata; blocking.
 
     Raises OSError after yielding what could be read if that is not all, OSError or shutil.Error if copying fails.
     """
@@ -302,27 +302,24 @@ def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
     shutil.copytree(folder, copy, ignore=_skipped_entries, copy_function=shutil.copyfile)
     for inner, _, _ in os.walk(copy):
         Path(inner).chmod(0o700)
-    process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
-        [*COMMAND, str(copy)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=scratch,  # chromadb reads .env from the working directory
-        env=clean_environment(os.environ, sys.path),
-    )
-    assert process.stdout is not None  # noqa: S101  # it was asked for
-    try:
-        while line := process.stdout.readline(LONGEST_ROW):
-            is_whole = line.endswith(b"\n")
-            while not line.endswith(b"\n") and (line := process.stdout.readline(LONGEST_ROW)):
-                pass  # too long: walked over
-            yield line if is_whole else b""
-        if process.wait():
+    child = _child_of(COMMAND)
+
+    def answered(request: str, /, **arguments: object) -> Any:
+        answer = answer_of(child, {"name": request, "arguments": arguments})
+        if answer is None or "failed" in answer:
             raise OSError(errno.EIO, os.strerror(errno.EIO), str(folder))
+        return answer["answer"]
+
+    try:
+        answered("start", place=Place(str(copy)), patience=0)
+        for name in FOREIGN_COLLECTIONS:
+            count = 0
+            while page := answered("foreign", name=name, offset=count):
+                yield from page
+                count += len(page)
     finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        child.kill()
+        child.communicate()
 
 
 def _skipped_entries(folder: str, names: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from datetime import timezone
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from ... import sentences
 from ...domain.event import Event
@@ -128,21 +128,13 @@ def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
     """
     if settings.backend != "chroma" or not settings.url:
         return ""
-    from http.client import HTTPConnection, HTTPException, HTTPSConnection  # noqa: PLC0415  # only a server is asked so
+    import httpx  # noqa: PLC0415  # only a server is asked so
 
     place = Place.of(Path(), settings)
+    tenant = f"{place.address}/api/v2/tenants/{quote(place.tenant or TENANT)}"
     try:
-        parts = urlsplit(place.address)
-        connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-        connection = connect(parts.hostname or "", parts.port, timeout=seconds)
-        try:
-            connection.request(
-                "GET", f"{parts.path}/api/v2/tenants/{quote(place.tenant or TENANT)}", headers=place.headers
-            )
-            status = connection.getresponse().status
-        finally:
-            connection.close()
-    except (OSError, ValueError, HTTPException):
+        status = httpx.get(tenant, headers=place.headers, timeout=seconds).status_code
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return sentences.storage_errors.VECTOR_SERVER_AWAY
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return sentences.storage_errors.VECTOR_SERVER_REFUSES
