@@ -95,10 +95,11 @@ def folders_of_generations(folder: Path) -> dict[int, Path]:
 
 
 def clear_generations(folder: Path) -> None:
-    """Remove every generation of the embedded store, as far as the system allows; blocking.
+    """Remove every generation of the embedded store, as far as the system allows, and that one is in use; blocking.
 
     Vectors that will not be used again are removed because they reveal what people said.
     """
     with contextlib.suppress(OSError):
         for path in folders_of_generations(folder).values():
+            (folder / "current").unlink(missing_ok=True)
             shutil.rmtree(path, ignore_errors=True)
