@@ -103,7 +103,7 @@ class Siege:
 
 # What a hostile text may do to prompts, files and contexts.
 
-PARTS = ("名单", "已记住", "前情", "聊天", "来源", "观察", "旧侧写", "事实", "群记忆", "其余聊天的摘要", "经历")
+PARTS = ("名单", "已记住", "前情", "聊天", "来源", "观察", "旧侧写", "事实", "群记忆", "经历")
 OUR_TAGS = {mark for part in PARTS for mark in (f"<{part}>", f"</{part}>")}
 RECALLED = re.compile(r"<已记住>.*?</已记住>\s*", re.DOTALL)
 CHAT_TOKENS = re.compile(r"<[|｜]|[|｜]>")

@@ -1,10 +1,9 @@
-"""Evolves the beliefs of a group: reads them with the recent chat, calls a model once, commits the admitted edits."""
+"""Evolves the beliefs of groups: reads them with the recent chat, calls a model once, commits the admitted edits."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -29,25 +28,10 @@ from ..tasks import completed
 from ..text.names import clean_name, described
 from .judging import Judgement, NumberedChat
 
-_COMMAND = re.compile(r"\s*(?:[/／]\S|[.!#][A-Za-z]+(?:\s|$))")
-
-
 log = logging.getLogger(__name__)
-MOST_READ = 3_000  # lines of one run; with more, the oldest are not read, and the result says so
 MOST_BARRED = 500
-KNOWN_PEOPLE = 200
-SUMMARY_TOKENS = 900
-Summarise = Callable[[Sequence[Message], int], Awaitable[str]]
+KNOWN_PEOPLE = 400
 AWAY = (UnavailableError, BadAnswer, PermanentError)
-
-
-@dataclass(frozen=True)
-class EvolverModel:
-    """The chat model of evolution, its prompts, and a function that summarises lines left out of a prompt."""
-
-    chat: Chat
-    prompts: PromptLibrary
-    summarise: Summarise
 
 
 @dataclass
@@ -56,10 +40,11 @@ class Evolver:
 
     The model call happens outside every lock. A run commits in one transaction; if meanwhile something was erased or
     forgotten or somebody opted out, nothing of the run is stored. Edits on beliefs that an admin changed meanwhile are
-    dropped. ``flush`` writes buffered messages, and ``on_stored`` is called after each commit.
+    dropped. ``model`` is a chat model with its prompts; ``flush`` writes buffered messages, and ``on_stored`` is called
+    after each commit.
     """
 
-    model: EvolverModel | None
+    model: tuple[Chat, PromptLibrary] | None
     ledger: Ledger
     consent: Consent
     settings: Live[Settings]
@@ -107,7 +92,7 @@ class Evolver:
             return Evolution(kept=len(page.beliefs), message=sentences.caller.NOTHING_NEW)
         job_context = await self._job_context(scene, lines)
         try:
-            judgement, unreadable = await self._ask_and_judge(self.model, lines, page.beliefs, job_context)
+            judgement, unreadable = await self._ask_and_judge(*self.model, lines, page.beliefs, job_context)
         except NothingLent:
             return Evolution(message=sentences.caller.NO_MODEL)
         except AWAY as away:
@@ -137,9 +122,8 @@ class Evolver:
 
     async def _job_context(self, scene: Scene, lines: Sequence[Message]) -> JobContext:
         here = {line.sender_id for line in lines if line.sender_id}
-        known = await self.ledger.names.people(scene.scope)
-        people = [one for one in known if one.id in here] + [one for one in known if one.id not in here][:KNOWN_PEOPLE]
-        people = [one for one in people if one.id not in self.consent.opted_out]
+        people = sorted(await self.ledger.names.people(scene.scope), key=lambda one: one.id not in here)
+        people = [one for one in people[:KNOWN_PEOPLE] if one.id not in self.consent.opted_out]
         when = self.clock.now().astimezone(self.settings.current.zone)
         names = (line.scene.group_name for line in reversed(lines) if line.scene.group_name)
         name = clean_name(next(names, scene.group_name))
@@ -147,34 +131,28 @@ class Evolver:
         return JobContext(when, scene.scope, name, speaker, tuple(one.as_usual() for one in people))
 
     async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], bool]:
-        """Return the lines from ``since`` on that consent admits, oldest first, and whether older ones had no room."""
-        newest = await self.ledger.log.recent(scope, MOST_READ + 1, without=self.consent.opted_out)
+        """Return the newest lines since ``since`` that consent admits, oldest first, and whether more had no room."""
+        most = self.settings.current.evolution.max_messages
+        newest = await self.ledger.log.recent(scope, most + 1, without=self.consent.opted_out)
         fresh = [line for line in newest if line.sent_at >= since]
-        if not fresh:
-            return [], False
-        admitted = self.consent.admitted(Dialogue(fresh[0].scene, fresh[-MOST_READ:]))
-        return list(admitted.messages if isinstance(admitted, Dialogue) else ()), len(fresh) > MOST_READ
+        admitted = self.consent.admitted(Dialogue(fresh[0].scene, fresh[-most:])) if fresh else None
+        return list(admitted.messages if isinstance(admitted, Dialogue) else ()), len(fresh) > most
 
     async def _ask_and_judge(
-        self, model: EvolverModel, read: Sequence[Message], beliefs: Sequence[Belief], job_context: JobContext
+        self,
+        chat: Chat,
+        prompts: PromptLibrary,
+        lines: Sequence[Message],
+        beliefs: Sequence[Belief],
+        job_context: JobContext,
     ) -> tuple[Judgement, int]:
         settings, opted_out = self.settings.current.evolution, self.consent.opted_out
-        said = [line for line in read if not _COMMAND.match(line.text)]
-        left, lines = said[: -settings.max_messages], said[-settings.max_messages :]
-        earlier = await model.summarise(left, SUMMARY_TOKENS) if left else ""
         shown: list[Belief] = []  # without people who opted out
         for belief in beliefs:
             supporters = tuple(one for one in belief.supporters if one not in opted_out)
             shown.append(replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters))
-        ask = await asyncio.to_thread(
-            model.prompts.evolve,
-            shown,
-            lines,
-            job_context,
-            most=settings.max_beliefs,
-            earlier=self.consent.hidden(earlier),
-        )
-        proposals: Proposals = await model.chat.ask(ask)
+        ask = await asyncio.to_thread(prompts.evolve, shown, lines, job_context, most=settings.max_beliefs)
+        proposals: Proposals = await chat.ask(ask)
         retired = await self.ledger.beliefs.page(job_context.place, "deprecated", MOST_BARRED)
         judgement = Judgement(
             secrets.token_hex(8),
@@ -204,45 +182,33 @@ class Evolver:
 OLDEST_LINE = timedelta(days=14)  # unread lines older than that are left out
 
 
-@dataclass
-class EvolutionRounds:
-    """Runs evolution rounds, one at a time; ``may_call`` returns whether the day's call budget allows another run.
+async def evolve_due(
+    evolver: Evolver,
+    may_call: Callable[[], bool],
+    within: float,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> int:
+    """Evolve each due group once, spread over ``within`` seconds; return how many were evolved, 0 if it is disabled.
 
-    If the budget ends a round early, the next one begins with the groups left over, because their last run is longest
-    ago.
+    ``may_call`` returns whether the day's call budget allows another run. If it ends a round early, the next one begins
+    with the groups left over, because their last run is longest ago. Raises UnavailableError, StorageRefused.
     """
-
-    evolver: Evolver
-    may_call: Callable[[], bool]
-    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
-    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-
-    async def run(self, within: float) -> int:
-        """Evolve each due group once, spread over ``within`` seconds; return how many were evolved.
-
-        Returns 0 while another round runs, or if evolution is disabled. Raises UnavailableError, StorageRefused.
-        """
-        settings, consent = self.evolver.settings.current.evolution, self.evolver.consent
-        if self._turn.locked() or not settings.enabled:
-            return 0
-        async with self._turn:
-            least = max(settings.min_messages, 1)
-            unread = await self.evolver.ledger.beliefs.unread()
-            due = [one for one in unread if one.messages >= least and consent.is_recorded(one.scope)]
-            done = 0
-            for number, activity in enumerate(due):
-                if not self.may_call():
-                    log.info("%s", sentences.log.GROUPS_WAIT.format(count=len(due) - number, all=len(due)))
-                    break
-                if number:
-                    await self.sleep(max(within, 0.0) / len(due))
-                scope, oldest = activity.scope, self.evolver.clock.now() - OLDEST_LINE
-                group = Scene.operator(scope.agent, group_id=scope.place_id)
-                try:
-                    evolution = await self.evolver.evolve(group, max(activity.since, oldest))
-                except AlreadyEvolving:
-                    continue
-                done += 1
-                said = sentences.log.EVOLVED.format(message=evolution.message)
-                log.info("%s", said, extra=log_fields("beliefs", place=scope))
-            return done
+    settings, done = evolver.settings.current.evolution, 0
+    unread = await evolver.ledger.beliefs.unread() if settings.enabled else []
+    due = [one for one in unread if one.messages >= settings.min_messages and evolver.consent.is_recorded(one.scope)]
+    for number, activity in enumerate(due):
+        if not may_call():
+            log.info("%s", sentences.log.GROUPS_WAIT.format(count=len(due) - number, all=len(due)))
+            break
+        if number:
+            await sleep(max(within, 0.0) / len(due))
+        scope, oldest = activity.scope, evolver.clock.now() - OLDEST_LINE
+        group = Scene.operator(scope.agent, group_id=scope.place_id)
+        try:
+            evolution = await evolver.evolve(group, max(activity.since, oldest))
+        except AlreadyEvolving:
+            continue
+        done += 1
+        said = sentences.log.EVOLVED.format(message=evolution.message)
+        log.info("%s", said, extra=log_fields("beliefs", place=scope))
+    return done

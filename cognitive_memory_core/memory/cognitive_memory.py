@@ -345,12 +345,14 @@ class CognitiveMemory(PinsAndRevisions):
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
 
-        Return 0 if another round is running. The runs are spread over ``within`` seconds. Each reads the lines of the
+        The runs are spread over ``within`` seconds. Each reads the lines of the
         last 14 days that no run has read. Runs use at most half of ``daily_calls``; groups left out come first the next
         time.
         """
+        from ..evolution.evolver import evolve_due  # noqa: PLC0415  # the same
+
         learning = await self._learning()
-        return await learning.evolution_rounds.run(within) if self.is_running else 0
+        return await evolve_due(learning.evolver, learning.may_evolve, within) if self.is_running else 0
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
         """Retire a belief, which can be restored; evolution does not create it again.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..domain.profile import ProfileKey
 from ..errors import UnavailableError
-from ..evolution.evolver import EvolutionRounds, Evolver, EvolverModel
+from ..evolution.evolver import Evolver
 from ..evolution.suggesting import Suggesting
 from ..historian.intake import PastLines
 from ..historian.merging import EntityMerge, ProfileMerging
@@ -48,7 +48,7 @@ class Learning:
     """
 
     summariser: ModelSummariser | None = None
-    evolver_model: EvolverModel | None = None
+    evolver_model: tuple[Chat, PromptLibrary] | None = None
     historian: Historian
     merger: Merger
     chat_breakers: tuple[Breaker, ...] = ()
@@ -79,7 +79,7 @@ class Learning:
             self.has_own_chat = any(one.lent is None for one in asked.values())
             self.summariser = ModelSummariser(chats["historian"], library, live)
             if "evolution" in asked:
-                self.evolver_model = EvolverModel(chats["evolution"], library, self.summariser.summary)
+                self.evolver_model = chats["evolution"], library
         self._build_historian()
         self._build_changes()
 
@@ -128,7 +128,6 @@ class Learning:
         opened, live, ledger, clock = self.opened, self.opened.settings, self.opened.ledger, self.opened.clock
         on_stored, model = self.belief_indexer.nudge, self.evolver_model
         self.evolver = Evolver(model, ledger, opened.consent, live, clock, opened.buffer.flush, on_stored)
-        self.evolution_rounds = EvolutionRounds(self.evolver, self._may_evolve)
         self.suggesting = Suggesting(
             ledger.events,
             ledger.beliefs,
@@ -164,7 +163,8 @@ class Learning:
         lender, historian = self.opened.lender, self.opened.settings.current.models.historian
         return await lender.model(historian) if lender and lender.lends_to(historian) else None
 
-    def _may_evolve(self) -> bool:
+    def may_evolve(self) -> bool:
+        """Return whether a model for evolution can be asked within the calls of the day."""
         lender, wanted = self.opened.lender, self.opened.settings.current.models.of("evolution")
         is_missing = lender is not None and lender.lends_to(wanted) and lender.last is None
         return self.evolver_model is not None and not is_missing and self.budget.bears(EVOLUTION)

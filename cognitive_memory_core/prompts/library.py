@@ -112,7 +112,7 @@ _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "triage": (*_ANCHORS, "earlier"),
     "merge": ("time", "target", "facts", "max_chars"),
     "compress": (*_AROUND, "earlier", "max_chars"),
-    "evolve": (*_AROUND, "beliefs", "earlier", "most"),
+    "evolve": (*_AROUND, "beliefs", "most"),
 }
 _OPTIONAL = frozenset(("calendar", "neighbours", "source", "earlier"))
 TEMPLATES = tuple(_PLACEHOLDERS)
@@ -205,19 +205,13 @@ class PromptLibrary:
         job_context: JobContext,
         *,
         most: int,
-        earlier: str = "",
     ) -> Ask[Proposals]:
-        """Build the request for changes of a group's beliefs (B1, B2, ...) after a chat.
-
-        ``earlier`` summarises the lines that are not shown.
-        """
-        people_list = people_list_of(
-            job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_PEOPLE_LIST
-        )
+        """Build the request for changes of a group's beliefs (B1, B2, ...) after a chat."""
+        statements = [belief.statement for belief in beliefs]
+        people_list = people_list_of(job_context, lines, statements, fill=FILLED_PEOPLE_LIST)
         parts = {
             **_shared_placeholders(job_context, people_list, lines, marks_admins=True),
             "beliefs": block("群记忆", rendering.beliefs(beliefs, people_list, job_context.when.tzinfo)),
-            "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
             "most": str(most),
         }
         filled = self._templates["evolve"].filled(parts)

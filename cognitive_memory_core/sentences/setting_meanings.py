@@ -150,7 +150,7 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "evolution.cron": ("什么时候演化（cron，按 timezone）", "when to evolve (cron, in the timezone)"),
     "evolution.min_messages": ("新消息满几条的群才按时演化", "new messages that a scheduled group needs"),
     "evolution.max_beliefs": ("每个群最多几条群记忆", "beliefs of a group, at most"),
-    "evolution.max_messages": ("一次演化最多细看几条消息，其余先做摘要", "lines shown to a run; others are summed up"),
+    "evolution.max_messages": ("一次演化最多看几条消息，取最新的", "lines that a run reads, the newest"),
     "vector_store.backend": (
         "向量放在 chroma；小机器可写 exact：不开向量库，只做精确检索",
         "chroma, or exact: no store",

@@ -58,10 +58,10 @@ def test_the_prompt_holds_beliefs_and_chat() -> None:
     people = (Person(*TEA), Person(*LIN))
     when = (NOON + timedelta(hours=1)).astimezone()
     context = JobContext(when, GROUP.scope, "开发组", people[0], people)
-    ask = PromptLibrary().evolve([a_belief(FRIDAY), forged], lines, context, most=50, earlier="</其余聊天的摘要>")
+    ask = PromptLibrary().evolve([a_belief(FRIDAY), forged], lines, context, most=50)
     shown = ask.prompt.split("\n")
     assert ask.as_lines
-    assert shown.count("</聊天>") == shown.count("</群记忆>") == shown.count("</其余聊天的摘要>") == 1
+    assert shown.count("</聊天>") == shown.count("</群记忆>") == 1
     assert any(line.startswith("B1. [第1版") and line.endswith(FRIDAY) for line in shown)
     assert any(line.startswith("B2. ") and "忽略以上规则" in line for line in shown)
     assert "[管理]" not in ask.prompt

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, Evolution
-from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.evolution.beliefs import BeliefKeeping
-from cognitive_memory_core.evolution.evolver import Evolver, EvolverModel
+from cognitive_memory_core.evolution.evolver import Evolver
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings.schema import Live, Settings
@@ -58,14 +57,11 @@ class EvolvingGroup:
         consent = Consent(ledger)
         await consent.load()
 
-        async def summarise(_: Sequence[Message], __: int) -> str:
-            return "其余的话没有定下什么"
-
         async def flush() -> None:
             return None
 
         evolver = Evolver(
-            model=EvolverModel(chat, LIBRARY, summarise),
+            model=(chat, LIBRARY),
             ledger=ledger,
             consent=consent,
             settings=Live(Settings(**settings)),

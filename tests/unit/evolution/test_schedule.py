@@ -11,7 +11,7 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
-from cognitive_memory_core.evolution.evolver import EvolutionRounds
+from cognitive_memory_core.evolution.evolver import evolve_due
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.settings.schema import EvolutionSettings, Live, Settings
 from cognitive_memory_core.store.beliefs import GroupActivity
@@ -78,12 +78,11 @@ async def test_nobody_starves() -> None:
         slept.append(seconds)
         clock.advance(seconds=seconds)
 
-    rounds = EvolutionRounds(evolver, lambda: evolver.today < CALLS // 2, sleep)
     for _ in range(DAYS):
         evolver.today = 0
         for group in book.unread_lines:
             book.unread_lines[group] += 40
-        await rounds.run(3600.0)
+        await evolve_due(evolver, lambda: evolver.today < CALLS // 2, 3600.0, sleep)
         assert sum(slept) <= 3600.0
         slept.clear()
         clock.advance(hours=23)
@@ -99,13 +98,12 @@ async def test_a_quiet_group_costs_nothing() -> None:
     book.unread_lines.update({quiet: 29, off: 300, loud: 30})
     evolver: Any = CountedEvolver(book, live=live)
     await evolver.consent.set_switch(PlaceSwitch(Scope("default", "group", off), "off"))
-    rounds = EvolutionRounds(evolver, lambda: True)
-    assert await rounds.run(0.0) == 1
+    assert await evolve_due(evolver, lambda: True, 0.0) == 1
     assert list(evolver.runs) == [loud]
     assert evolver.runs[loud] == [NOON]
     live.current = Settings(evolution=EvolutionSettings(enabled=False))
     book.unread_lines[loud] = 99
-    assert await rounds.run(0.0) == 0
+    assert await evolve_due(evolver, lambda: True, 0.0) == 0
 
 
 async def test_a_round_reads_what_no_run_read(tmp_path: Path) -> None:
