@@ -58,12 +58,12 @@ class ReadFilter:
             )
         )
 
-    def narrowed(self, window: Interval | None, people: Collection[str]) -> Iterator[ReadFilter]:
-        """Yield a filter for the time, and for each person, that a query names, unless this one has one already.
+    def narrowed(self, windows: Sequence[Interval], people: Collection[str]) -> Iterator[ReadFilter]:
+        """Yield a filter for each time, and for each person, that a query names, unless this one has one already.
 
         A search with it finds rows that the other rows of a large place would crowd out.
         """
-        if window and self.window is None:
+        for window in windows[:NAMED] if self.window is None else ():
             yield replace(self, window=window)
         for person in sorted(people)[:NAMED] if not self.user_id else ():
             yield replace(self, user_id=person)

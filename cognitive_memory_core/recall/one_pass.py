@@ -316,7 +316,7 @@ def best_events(
     answer.candidates = _joined(question, dense, words, 0.0 if keeps_all else floor)
     hits: Sequence[Candidate] = answer.candidates
     if is_reranked:
-        answer.asked = collapsed(weighed(above(hits, 0.0), query.window, query.people))[:wanted]
+        answer.asked = collapsed(weighed(above(hits, 0.0), query.windows, query.people))[:wanted]
         hits = judged(answer.asked, hits, question.scores)
     enough = max(floor, asked.min_relevance, LEAST)
     about = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
@@ -327,7 +327,7 @@ def best_events(
             newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
             hits = widened(hits, newest, enough)
             answer.candidates += (one for one in hits if one not in answer.candidates)
-    ranked = weighed(above(hits, floor), query.window, query.people, decay, question.now, lines or {})
+    ranked = weighed(above(hits, floor), query.windows, query.people, decay, question.now, lines or {})
     return diversified(collapsed(ranked), asked.diversity, limit)
 
 
@@ -338,7 +338,7 @@ def _among_the_named(
     rows = [*search(question.read_filter, wanted)]
     if len(rows) == wanted:
         most = min(wanted, NARROWED)
-        narrowed = question.read_filter.narrowed(question.query.window, question.query.people)
+        narrowed = question.read_filter.narrowed(question.query.windows, question.query.people)
         few = [one for one in narrowed if sum(one.admits(event) for event, _ in rows) < min(limit, most)]
         for one in few:
             known = {event.id for event, _ in rows}
@@ -418,7 +418,7 @@ def found_lines(
         reach.candidates,
         reach.around,
         query.asides,
-        query.window,
+        query.windows,
         query.people,
         asks_for_number(query.said),
         decay,

@@ -29,7 +29,7 @@ from ..text.names import clean_name, clean_text
 from ..text.people import BARE_ID, callname, callnames, ids_in_brackets, parts, with_current_names
 from ..text.statements import asked_sentences, asks_who, speaks_of_asker
 from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
-from ..text.time.time_words import time_window
+from ..text.time.time_words import time_windows
 
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last
@@ -235,7 +235,7 @@ _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` the past time it names.
+    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``windows`` the past times it names.
 
     ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``people``
     are the ids of the people named, including the asker for 我; ``asks_who``: the query asks who somebody is.
@@ -245,7 +245,7 @@ class Query:
 
     text: str
     terms: tuple[str, ...] = ()
-    window: Interval | None = None
+    windows: tuple[Interval, ...] = ()
     said: str = ""
     asks_who: bool = False
     people: frozenset[str] = field(default=frozenset())
@@ -255,7 +255,7 @@ class Query:
     @property
     def says_little(self) -> bool:
         """Whether the query, such as 早上好 or 收到, names nobody, no time, and only what all chats consist of."""
-        if self.asks_who or self.people or self.window:
+        if self.asks_who or self.people or self.windows:
             return False
         told = query_terms(without_formulas(self.said), characters=True)
         return all(telling_of(term) < SAYS_LITTLE for term in told)
@@ -277,18 +277,18 @@ def query_of(text: str, scene: Scene, reference: datetime, names: Names | None =
         called = clean_name(scene.group_name), clean_name(scene.user_name)
         placed = f"{said}\n{sentences.context.query_place(scene.kind, *called)}"
     asks = any(map(asks_who, lines[-LINES:]))
-    query = Query(placed, terms, _window(said, reference, NOBODY), said, asks, asides=asides)
+    query = Query(placed, terms, _windows(said, reference, NOBODY), said, asks, asides=asides)
     return query if names is None else with_names(query, scene, reference, names)
 
 
 def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
     """Return a query with the people and the time that it names, given the ``names`` that are known in the place."""
-    window = _window(query.said, reference, names) if query.window else None
+    windows = _windows(query.said, reference, names) if query.windows else ()
     lines = query.said.split("\n")[-LINES:]
     people = frozenset[str]().union(*map(names.named, lines))
     if scene.kind != "operator" and any(map(speaks_of_asker, lines)):
         people |= {scene.user_id}
-    return replace(query, window=window, people=people, names=names)
+    return replace(query, windows=windows, people=people, names=names)
 
 
 def embedded_text(query: Query, settings: Settings) -> str:
@@ -299,15 +299,18 @@ def embedded_text(query: Query, settings: Settings) -> str:
     return query.text if settings.models.embedding.model_name else query.said or query.text
 
 
-def _window(said: str, reference: datetime, names: Names) -> Interval | None:
-    """Return the past window that a text names. A person's name such as 周末 is not a time.
+def _windows(said: str, reference: datetime, names: Names) -> tuple[Interval, ...]:
+    """Return the past windows that a text names. A person's name such as 周末 is not a time.
 
     Sentences around a question do not count: 今天天气真不错。我们三月去了哪里？ is about March.
     """
     said = " ".join(asked_sentences(said)) or said
+    windows = time_windows(said, reference)
+    if not windows:
+        return ()
     called = {name for person in names.people.values() for name in (person.name, *person.aliases) if name in said}
-    window = time_window(said, reference, called)
-    return window if window and window.start < reference else None  # of the future anything may have been said
+    windows = time_windows(said, reference, called) if called else windows
+    return tuple(one for one in windows if one.start < reference)  # of the future anything may have been said
 
 
 def _said(text: str) -> str:

@@ -183,7 +183,7 @@ def widened(candidates: Sequence[Candidate], more: Iterable[Event], relevance: f
 
 def weighed(
     candidates: Iterable[Candidate],
-    window: Interval | None,
+    windows: Sequence[Interval],
     people: frozenset[str],
     decay: Decay | None = None,
     now: datetime | None = None,
@@ -191,14 +191,14 @@ def weighed(
 ) -> list[Candidate]:
     """Multiply each relevance by its factors to the score, and order the candidates; none is dropped.
 
-    * time: lower outside the ``window`` that the query names, if any candidate lies in it;
+    * time: lower outside the ``windows`` that the query names, if any candidate lies in one;
     * people: higher for what was said by or about the ``people`` named, more if it involves more of these;
     * age: higher for recent ones (seed 001) of at least the relevance ``decay.floor``; a future time counts as now;
     * lines: higher where a search of the log found source lines. ``lines`` has their scores by :func:`line_key`; both
       scores count as independent evidence, ``1 - (1 - score) * (1 - line's score)``.
     """
     found, places = list(candidates), dict[Scope, str]()
-    dated = {one.event.id for one in found if window and one.event.happened_at in window}
+    dated = {one.event.id for one in found for window in windows if one.event.happened_at in window}
     for one in found:
         event, named, recency, witness = one.event, 1.0, 1.0, 1.0
         in_time = OUTSIDE if dated and event.id not in dated else 1.0

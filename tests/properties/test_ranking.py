@@ -43,7 +43,8 @@ EVENTS = st.builds(
 )
 PEOPLE = st.frozensets(st.sampled_from("12345"), max_size=3)
 ROWS = st.lists(st.tuples(EVENTS, ANY_SCORES), max_size=8)
-WINDOW = st.none() | st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
+WINDOWS = st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
+SEVERAL = st.lists(WINDOWS, max_size=3).map(tuple)
 DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
 
 
@@ -52,7 +53,7 @@ class Steps:
     """The parameters of a ranking."""
 
     weight: float
-    window: Interval | None
+    windows: tuple[Interval, ...]
     decay: Decay | None
     now: datetime
     diversity: float
@@ -62,7 +63,7 @@ class Steps:
 
 
 LIMITS = st.integers(0, 10) | st.just(10**9) | st.integers(-3, 0)
-STEPS = st.builds(Steps, SCORES, WINDOW, DECAYS, INSTANTS, SCORES, LIMITS, PEOPLE)
+STEPS = st.builds(Steps, SCORES, SEVERAL, DECAYS, INSTANTS, SCORES, LIMITS, PEOPLE)
 
 
 def ranked(dense, lexical, steps, scores=None, known=()):
@@ -70,7 +71,7 @@ def ranked(dense, lexical, steps, scores=None, known=()):
     hits = fused(dense, matched(QUESTION, lexical), steps.weight)
     told = scores and {hit.event.id: score for hit, score in zip(hits, scores, strict=False)}
     hits = above(widened(judged(hits, hits, told), known, 0.15), steps.floor)
-    hits = weighed(hits, steps.window, steps.people, steps.decay, steps.now)
+    hits = weighed(hits, steps.windows, steps.people, steps.decay, steps.now)
     return diversified(collapsed(hits), steps.diversity, steps.limit)
 
 
@@ -120,13 +121,13 @@ def _place(hits, event):
     return next((place for place, hit in enumerate(hits) if hit.event.id == event.id), len(hits))
 
 
-@given(ROWS, WINDOW)
-def test_the_time_named_drops_nothing(dense, window):
-    """A hit outside the time window, if another lies in it, scores 0.3 of its score, and none is dropped."""
+@given(ROWS, SEVERAL)
+def test_the_time_named_drops_nothing(dense, windows):
+    """A hit outside the time windows, if another lies in one, scores 0.3 of its score, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
-    after = weighed([*before.values()], window, frozenset())
+    after = weighed([*before.values()], windows, frozenset())
     assert {hit.event.id for hit in after} == set(before)
-    inside = {hit.event.id for hit in after if window and hit.event.happened_at in window}
+    inside = {hit.event.id for hit in after for window in windows if hit.event.happened_at in window}
     for hit in after:
         share = 1.0 if not inside or hit.event.id in inside else OUTSIDE
         assert hit.score == hit.relevance * share
@@ -136,7 +137,7 @@ def test_the_time_named_drops_nothing(dense, window):
 def test_whom_the_question_names_is_lifted_within_bounds(dense, people):
     """Hits about the people named gain at most 0.15 of their score, others are unchanged, and none is dropped."""
     before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
-    after = weighed([*before.values()], None, people)
+    after = weighed([*before.values()], (), people)
     assert {hit.event.id for hit in after} == set(before)
     for hit in after:
         score = hit.relevance

@@ -55,7 +55,7 @@ class LineSearch:
     """A question to the log: at most ``limit`` lines that the read filter admits.
 
     With ``spare``, none repeats another of the same person, and so many more are read in their place. ``asides`` are
-    terms of little weight; ``window`` and ``people`` are those that the question names. The ``candidates`` that share
+    terms of little weight; ``windows`` and ``people`` are those that the question names. The ``candidates`` that share
     most words with the question are scored, with ``reach`` lines before and after each.
     """
 
@@ -66,7 +66,7 @@ class LineSearch:
     candidates: int
     reach: int
     asides: frozenset[str] = frozenset()
-    window: Interval | None = None
+    windows: Sequence[Interval] = ()
     people: frozenset[str] = frozenset()
     asks_number: bool = False
     decay: Decay | None = None
@@ -171,7 +171,7 @@ class LineRows(WordRows):
         if read_filter.group_id:
             scope = Scope(read_filter.scene.agent, "group", read_filter.group_id)
             admitted &= about["place"] == hashed(scope.key)
-        return admitted & _within(about, read_filter.window) if read_filter.window is not None else admitted
+        return admitted & _within(about, [read_filter.window]) if read_filter.window is not None else admitted
 
 
 def found_lines(
@@ -194,7 +194,7 @@ def found_lines(
     admitted = lines.admitted(search.read_filter) & (talk.position >= 0)
     shares = np.bincount(row, weight[term], len(lines)) * admitted
     # the best; beside them the best of the time, and of each person, that the question names
-    narrow, more = search.read_filter.narrowed(search.window, search.people), min(NARROWED, search.candidates)
+    narrow, more = search.read_filter.narrowed(search.windows, search.people), min(NARROWED, search.candidates)
     asked = [(shares, search.candidates), *((shares * lines.admitted(one), more) for one in narrow)]
     best = np.unique(np.concatenate([_best(scores, count) for scores, count in asked]))
     if not len(best):  # no line has any of the terms
@@ -317,7 +317,7 @@ def _replies(about: Array, lends: Scores) -> Scores:
 def _factors(search: LineSearch, about: Array, relevance: Scores) -> Mapping[str, Scores]:
     """Return what multiplies each line's relevance: the people, number and time asked for, and seed 001's decay."""
     one, fresh = np.ones(len(about)), np.zeros(len(about))
-    inside = _within(about, search.window) if search.window else one
+    inside = _within(about, search.windows) if search.windows else one
     named = np.isin(about["person"], [*map(hashed, search.people)])
     if decay := search.decay:
         age_us = np.maximum(micros(search.now) - about["at_us"], 0)
@@ -331,6 +331,7 @@ def _factors(search: LineSearch, about: Array, relevance: Scores) -> Mapping[str
     }
 
 
-def _within(about: Array, window: Interval) -> Mask:
-    """Return which lines were said in a window."""
-    return (about["at_us"] >= micros(window.start)) & (about["at_us"] < micros(window.stop))
+def _within(about: Array, windows: Sequence[Interval]) -> Mask:
+    """Return which lines were said in one of the intervals."""
+    at_us = about["at_us"]
+    return np.any([(at_us >= micros(one.start)) & (at_us < micros(one.stop)) for one in windows], axis=0)

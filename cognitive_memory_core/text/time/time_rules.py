@@ -66,10 +66,15 @@ class TimeSpan:
     stop: datetime
 
 
+def hours_of(part: str) -> tuple[int, int]:
+    """Return when a part of a day begins and ends, in hours from midnight; 0 and 24 for an unknown part."""
+    return _HOURS.get(part, (0, 24))
+
+
 def day(when: date, part: str = "") -> TimeSpan:
     """Return a day, or a named part of it (上午, 晚上)."""
     start = datetime.combine(when, time())
-    first, last = _HOURS.get(part, (0, 24))
+    first, last = hours_of(part)
     return TimeSpan(start + timedelta(hours=first), start + timedelta(hours=last))
 
 
@@ -119,6 +124,7 @@ Kind = Literal[
     "relative",  # 昨天, 两周前: relative to the day on which it is said
     "now",  # 现在: relative to that day, too, but names no window of time
     "open",  # 周三, 14号: ambiguous between several days
+    "habit",  # 周一到周五: recurring, not on one day
     "vague",  # 最近, 改天: no calendar span
     "decoy",  # 以前, 三月七: hides what only looks like a time
     "dated",  # of a rule only: "absolute", "relative" or "yearless", as the year is said
@@ -136,6 +142,7 @@ _SPANS: dict[Unit, timedelta] = {
     "month": 30 * DAY,
     "year": 365 * DAY,
 }
+_FEW_DAYS = 5  # 头几天
 _LONG = {"month": 1, "year": 12}  # months
 _SHORT = ("second", "minute", "hour")
 
@@ -216,9 +223,15 @@ def dated(in_year: int | None, in_month: int, on_day: int, frame: TimeFrame) -> 
 
 
 def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
-    """Return the ``count``-th weekday ``index`` (Monday is 0) of a month."""
+    """Return the ``count``-th (-1: the last) weekday ``index`` (Monday is 0) of a month; raise ValueError if absent."""
     first = date(in_year, in_month, 1)
-    return first + ((index - first.weekday()) % 7 + 7 * (count - 1)) * DAY
+    if count < 0:
+        last = shifted(first, 1) - DAY
+        return last - (last.weekday() - index) % 7 * DAY
+    found = first + ((index - first.weekday()) % 7 + 7 * (count - 1)) * DAY
+    if found.month != in_month:
+        raise ValueError(count)
+    return found
 
 
 def counted_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -253,8 +266,12 @@ def numbered_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 def date_or_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read a day, several days or the whole of a month: 3月4日, 三月底, 3月4到6号, march 3rd, 2024-03."""
+    """Read a day, several days or the whole of a month: 3月4日, 三月底, 3月4到6号, 三月头几天, march 3rd, 2024-03."""
     numbered = said(match, "d", "unsaid", "bare")
+    if end := said(match, "end"):
+        first, count = month_said(match, frame), _FEW_DAYS if match["n"] == "几" else number(match["n"])
+        last, further = shifted(first, 1) - DAY, (count - 1) * DAY
+        return days(first, min(first + further, last)) if end == "头" else days(max(last - further, first), last)
     if not numbered:
         return month(month_said(match, frame), part_of(match))
     if said(match, "which"):
@@ -270,6 +287,12 @@ def whole_year(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 2024年夏天, 去年, in 2023; a part of a year alone is of this year."""
     named = year_of(match, frame)
     return year(frame.today.year if named is None else named, part_of(match))
+
+
+def years_from_now(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 去年这个时候: about a month around this day of that year."""
+    when = shifted(frame.today, 12 * YEARS[match["ry"]])
+    return days(when - 15 * DAY, when + 15 * DAY)
 
 
 def quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -291,13 +314,9 @@ def stepped(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         return day(monday + WEEKDAYS[on] * DAY, part_of(match))
     if on:
         return day(today - ((today.weekday() - WEEKDAYS[on] - 1) % 7 + 1) * DAY)
-    if name := said(match, "m", "part"):
-        found, other = (
-            month(date(one, MONTHS[name], 1)) if name in MONTHS else year(one, part_of(match))
-            for one in (today.year, today.year + step)
-        )
-        is_apart = found.stop > frame.now if step < 0 else found.start <= frame.now
-        return other if is_apart else found
+    if name := said(match, "m"):
+        is_apart = MONTHS[name] >= today.month if step < 0 else MONTHS[name] <= today.month
+        return month(date(today.year + (step if is_apart else 0), MONTHS[name], 1))
     if said(match, "end") or unit in WEEKENDS:
         return some_weekend(match, frame) if step < 0 and unit in WEEKENDS else weekend(monday)
     match UNITS.get(unit):
@@ -310,6 +329,19 @@ def stepped(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         case _:
             first = shifted(today.replace(day=1), 3 * step)
             return year(first.year, QUARTERS[(first.month - 1) // 3])
+
+
+def weekday_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read the second Sunday or last Friday of a month; without a month or year, of the latest one that has it."""
+    counted, index = said(match, "count") or "last", WEEKDAYS[match["on"]]
+    count = ORDINALS.get(counted) or number(counted)
+    if said(match, "m", "which"):
+        first = month_said(match, frame)
+        return day(nth_weekday(first.year, first.month, count, index))
+    here = frame.today.replace(day=1)
+    found = nth_weekday(here.year, here.month, count, index)
+    before = shifted(here, -1)
+    return day(found if found <= frame.today else nth_weekday(before.year, before.month, count, index))
 
 
 def ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:

@@ -1,4 +1,4 @@
-"""Time words of a text: the window that a question names, words that depend on the day, and clock times."""
+"""Hours in a question (下午三点, 傍晚, at 3pm, midnight), on the day that it names or on the latest fitting day."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...domain.scope import EARLIEST, LATEST, Interval, checked_zoned
 from ..characters import cleared_on_erasure, folded, lazy
 from ..names import MASK, blanked, named, quoted
 from .time_expressions import CHINESE, HOLIDAYS, WESTERN
-from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, said, written
+from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, hours_of, said, written
 from .vocabulary import PARTS, PARTS_OF_DAY, number
 
 _HOUR = timedelta(hours=1)
@@ -20,29 +20,107 @@ _MINUTE = timedelta(minutes=1)
 _NOON = 12
 _LATE = 5  # hours up to this one belong to the following night if an evening or a night is named
 _SECOND_HALF = frozenset(("下午", "傍晚", "晚上", "夜里"))
-_CLOCKS = lazy(
-    f"(?:(?P<part>{PARTS_OF_DAY})的? ?)?(?:"
-    "(?P<h>2[0-4]|1[0-9]|0?[0-9]|二十[一二三四]?|十[一二三四五六七八九]?|[零一二两三四五六七八九])"
-    "(?:点|时(?!候|间|代))(?!水|心|子|赞|评|名|击|菜|单)(?:钟|整)?"
+_MIDNIGHT = frozenset(("午夜", "零点", "midnight"))
+_SAID_PART = f"{PARTS_OF_DAY}|正午|午夜"
+_NUMBER = "(?:2[0-4]|1[0-9]|0?[0-9]|二十[一二三四]?|十[一二三四五六七八九]?|[零一二两三四五六七八九])"
+_CHINESE = (
+    f"(?P<h>{_NUMBER})(?:点|时(?!候|间|代))(?!水|心|子|赞|评|名|击|菜|单)(?:钟|整)?"
     "(?:(?P<half>半)|(?P<kv>[一三])刻|(?P<min>[0-5]?[0-9]|[零一二三四五]?十?[一二三四五六七八九十])分?(?![0-9个人]))?"
-    "|(?P<h24>[01]?[0-9]|2[0-3])(?=:[0-5][0-9](?![0-9:])| ?[ap]\\.?m\\b)(?::(?P<m24>[0-5][0-9]))?"
-    "(?: ?(?P<ap>[ap])\\.?m\\b\\.?)?)"
+    f"(?:[到至~—-](?:{_SAID_PART})?(?P<till>{_NUMBER})点(?P<till_half>半)?)?"
 )
+_COLON = "(?P<h24>[01]?[0-9]|2[0-3])[:](?P<m24>[0-5][0-9])(?![0-9:])(?: ?(?P<ap24>[ap])\\.?m\\b\\.?)?"
+_ENGLISH = (
+    "(?:(?P<h12>1[0-2]|0?[1-9]) ?(?P<ap>[ap])\\.?m\\b\\.?|(?P<oc>1[0-2]|[1-9]|one|two|three|four|five|six|seven|eight"
+    "|nine|ten|eleven|twelve) o'clock(?: (?:in the (?P<ocp>morning|afternoon|evening)|at (?P<ocn>night)))?"
+    "|(?P<word>noon|midday|midnight)(?![a-z0-9]))"
+)
+_AT = "(?:at|around|about|by|before|after|since|from|until|till|the)"
+_CLAUSE_STOP = lazy("[。！？!?；;，,\n]")
+_PLAIN = "(?![饭餐好安茶凶场市]| ?(?:blue|cowboy|snack|sun|express))"
+_ALONE = lazy(
+    f"(?P<part>{_SAID_PART})的?{_CHINESE}(?!的洛杉矶)|(?P<bare>{_SAID_PART}|零点(?![0-9])){_PLAIN}"
+    f"|(?<![a-z0-9_]){_AT} (?:{_COLON}|{_ENGLISH}){_PLAIN}"
+)
+_HOUR_BESIDE = lazy(
+    f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
+)
+_CLOCKS = lazy(f"(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH}")
+_HABIT = lazy(
+    "每|平时|平常|通常|一般|往往|总是|经常|常常|习惯|固定|几点"
+    "|(?<![a-z])(?:every|each|usually|always|often|normally|typically|daily|mondays|weekdays)(?![a-z])"
+)
+_LOOKS_BACK = lazy("[说聊讲了]|(?<![超通经路度难])过(?![来去年节生])|发生|提到|发的|那[次个条场张]|来着")
+_READ_BEFORE = 32  # characters before a day that may contain its hour
+_SHORTEST = 3 * _HOUR  # minimum span of a day or part of one that has hours: 两小时前 has none
+
+
+def hours_in(text: str) -> Iterator[re.Match[str]]:
+    """Yield the hours in a folded text that are named without a day.
+
+    Habits are left out; so is a part of a day without a clock time (中午吃什么) unless the clause is about the past.
+    """
+    for match in _ALONE.finditer(text):
+        before = text[max(match.start() - _READ_BEFORE, 0) : match.start()]
+        after = text[match.end() : match.end() + _READ_BEFORE]
+        clause = f"{_CLAUSE_STOP.split(before)[-1]}\n{_CLAUSE_STOP.split(after)[0]}"
+        is_past = not said(match, "bare") or match.group() == text.strip() or _LOOKS_BACK.search(clause)
+        if is_past and not _HABIT.search(clause):
+            yield match
 
 
 def clocks(text: str) -> Iterator[tuple[int, int, int, bool]]:
     """Yield the clock times of a folded text: start, stop, minutes of the half day, and whether only the hour is told.
 
-    Twelve hours apart is equal, because people say 三点 for both.
+    Twelve hours apart is equal, because people say 三点 for both. A range yields both of its ends.
     """
     for match in _CLOCKS.finditer(text):
+        if match["word"] is not None:
+            continue
         at = int(times_of(match, "")[0] / _MINUTE) % (_NOON * 60)
-        yield match.start(), match.end(), at, not said(match, "half", "kv", "min") and match["m24"] in (None, "00")
+        is_whole = not any(match[name] for name in ("half", "kv", "min")) and match["m24"] in (None, "00")
+        yield match.start(), match.end(), at, is_whole
+        if match["till"]:
+            yield match.start(), match.end(), (number(match["till"]) % _NOON) * 60, not match["till_half"]
+
+
+def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> TimeSpan | None:
+    """Return the matched hours on the last day on which they have begun; with ``ahead``, on the next one not yet over.
+
+    None if the hours may be in the morning or in the evening.
+    """
+    span = _span(match, "")
+    if span is None:
+        return None
+    start, stop = (datetime.combine(now.date(), datetime.min.time()) + end for end in span)
+    if ahead and stop <= now:
+        return TimeSpan(start + DAY, stop + DAY)
+    if start > now and not ahead:
+        return TimeSpan(start - DAY, stop - DAY)
+    return TimeSpan(start, stop)
+
+
+def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -> TimeSpan:
+    """Return ``time_span`` narrowed to the hours beside the words from ``start`` to ``stop`` of a folded text.
+
+    Unchanged without such hours, or if the span is longer than a day. ``part`` is the part of the day in these words,
+    or "".
+    """
+    if not _SHORTEST <= time_span.stop - time_span.start <= DAY:
+        return time_span
+    before = text[max(start - _READ_BEFORE, 0) : start]
+    earlier = (match for match in _ALONE.finditer(before) if before[match.end() :] in ("", " ", " on "))
+    match = _HOUR_BESIDE.match(text, stop) or next(earlier, None)
+    span = _span(match, part) if match else None
+    if span is None:
+        return time_span
+    first = datetime.combine(time_span.start.date(), datetime.min.time())
+    return TimeSpan(first + span[0], first + span[1])
 
 
 def clock_at_end(text: str) -> re.Match[str] | None:
-    """Return the clock time at the end of a folded text; None if there is none."""
-    return next((one for one in _CLOCKS.finditer(text) if one.end() == len(text)), None)
+    """Return the clock time at the end of a folded text; None if there is none, or if it ends a range (三点到五点)."""
+    match = next((one for one in _CLOCKS.finditer(text) if one.end() == len(text)), None)
+    return None if match is None or match["till"] else match
 
 
 def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
@@ -51,9 +129,11 @@ def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
     Eight o'clock without a part of the day ("") yields two times, in the morning and in the evening; a time of the
     following night is above 24 hours.
     """
-    hour, minutes = (number(said(clock, *names) or "0") for names in (("h24", "h"), ("min", "m24")))
+    if word := said(clock, "word"):
+        return ((24 if word in _MIDNIGHT else _NOON) * _HOUR,)
+    hour, minutes = (number(said(clock, *names) or "0") for names in (("h24", "h", "h12", "oc"), ("min", "m24")))
     past = _HOUR / 2 if said(clock, "half") else (minutes + number(said(clock, "kv") or "0") * 15) * _MINUTE
-    word = said(clock, "part", "ap") or part
+    word = said(clock, "part", "ap", "ap24", "ocp", "ocn") or part
     part = PARTS.get(word, word)
     if part in _SECOND_HALF and hour <= _NOON:
         is_night = part in ("晚上", "夜里") and hour % _NOON <= _LATE
@@ -67,16 +147,38 @@ def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
     return (hour * _HOUR + past,)
 
 
+def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
+    """Return start and stop of the hours, since midnight; None if they may be in the morning or in the evening."""
+    word = said(match, "bare", "word")
+    if word in _MIDNIGHT:
+        return 23 * _HOUR, 25 * _HOUR
+    if word:
+        first, last = hours_of(PARTS.get(word, word))
+        return first * _HOUR, last * _HOUR
+    start, *other = times_of(match, part)
+    if other:
+        return None
+    stop = start + (_HOUR / 2 if said(match, "half") else _HOUR)
+    if said(match, "min", "m24", "kv"):
+        start, stop = start - _HOUR / 4, start + _HOUR / 4
+    if till := said(match, "till"):
+        stop = number(till) * _HOUR + (_HOUR / 2 if said(match, "till_half") else 0 * _HOUR)
+        while stop <= start:
+            stop += _NOON * _HOUR
+    return start, stop
+
+
 READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + HOLIDAYS + WESTERN
-_JOINED = lazy(" ?(?:(?P<till>到|至|~|—|–|-|to|until|till|through)|和|与|跟|同|、|and|&) ?(?:在|on |in )?")
+_JOINED = lazy(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
+_AS_WELL_AS = lazy(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
 _BEFORE_A_DAY = lazy("[之以]前|前(?![后端台天年几两一二三四五])|为止")
 _AFTER_A_DAY = lazy("[之以]后|后(?![天年面来续悔端台])")
 _BEFORE = lazy("(?:before|until|till|prior to|up to) $")
 _AFTER = lazy("after $")
 _BESIDE = lazy("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
-_WEEKDAYS = lazy(  # a statement with 每周二, 周一到周五, or a list of three days is about days that recur
-    "[每逢](?:周|星期|礼拜)[一二三四五六日天]|(?<!上)(?<!下)(?<!这)(?<!本)周[一二三四五六日天][到至~—-]周?[一二三四五六日天]|(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]"
+_WEEKDAYS = lazy(  # a statement with 每周二, or with a list of three days, is about days that recur
+    "[每逢](?:周|星期|礼拜)[一二三四五六日天]|(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]"
 )
 _HABIT_BEFORE = lazy(
     "(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?"
@@ -94,7 +196,14 @@ _FROM_THEN_ON = lazy(  # 以后周六打本, 从2026年5月9日起改为周六, 
 _CERTAIN = lazy("[今昨明][天日]|后天|[上下]个?(?:周|星期|礼拜)[一二三四五六日天]|today|yesterday|tomorrow")
 _CALLED = lazy("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
 _NAME_ENDS = lazy("$|[，。！？!?；;,、\n]")
+_CLAUSE_END = lazy("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
 _HABIT_READ = 64
+_TENSE_READ = 40  # characters on either side that are read
+_PAST = lazy("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
+_AHEAD = lazy(
+    "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体周例大展议工班协学委集])会(?![议员长上场])|准备|打算|计划|将|想去|截止"
+    "|之?前[交给发]|记得|提醒|约|别忘|出发|放假|报名|[挪改换延推订定]|就[到来去走回]|起[改去]"
+)
 
 
 @dataclass(frozen=True)
@@ -147,42 +256,60 @@ def mentions(text: str) -> tuple[Mention, ...]:
 def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> Interval | None:
     """Return the window that a query names, in the zone of ``reference``; None if it names none.
 
-    The first time expression counts, with those joined to it (3月1日到3月5日, 三月底四月初, 上周一和上周五): the window
-    reaches from the first to the last. One with "or" (上周还是上个月) is ignored. "Before" a date means the month up to
-    it, "before" another day the week up to it; "after" a day means from then up to now. A month, date or weekday
-    without a year is the latest one, today included. Of hours only the day or the part of the day counts. A time word
-    that is one of the ``names`` of people is ignored. Raises BadArgument for a reference without a zone.
+    Of several windows (:func:`time_windows`) it is the one from the first to the last.
+    """
+    found = time_windows(text, reference, names)
+    return Interval(min(one.start for one in found), max(one.stop for one in found)) if found else None
+
+
+def time_windows(text: str, reference: datetime, names: Collection[str] = ()) -> tuple[Interval, ...]:
+    """Return the windows that a query names, in the zone of ``reference``.
+
+    The first time expression counts. One joined to it ends the window (3月1日到3月5日, 三月底四月初), one with "and"
+    (上周一和上周五) is a window of its own, one with "or" (上周还是上个月) is ignored. "Before" a date means the month
+    up to it, "before" another day the week up to it; "after" a day means from then up to now. A month, date or weekday
+    without a year is the latest one, today included. Hours beside a single day narrow it; hours alone are on the latest
+    day on which they have begun, or on the next one if the clause looks ahead. A time word that is one of the ``names``
+    of people is ignored. Raises BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
     try:
-        found = _window(text, reference.replace(tzinfo=None), names)
+        found = _windows(text, reference.replace(tzinfo=None), names)
     except OverflowError:  # beside the first or the last day of the calendar
-        return None
-    if found is None:
-        return None
-    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (found.start, found.stop))
-    return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None
+        return ()
+    zoned = [tuple(end.replace(tzinfo=reference.tzinfo) for end in (one.start, one.stop)) for one in found]
+    return tuple(Interval(start, stop) for start, stop in zoned if EARLIEST <= start < stop <= LATEST)
 
 
-def _window(text: str, now: datetime, names: Collection[str]) -> TimeSpan | None:
-    read, window, end = folded(text[:READ]), None, 0
-    for mention in mentions(text):
-        is_name = text[mention.start : mention.stop] in names
-        if is_name or mention.kind == "now" or (mention.kind == "open" and _is_habit(text, mention)):
-            continue
-        found = mention.at(now)
-        if found is None:
-            continue
-        found = _bounded(found, mention, read, now)
-        if window is not None:
-            joined = _JOINED.fullmatch(read, end, mention.start)
-            if not joined and (end < mention.start or window.stop != found.start):
-                break
-            if joined and joined["till"] and found.stop <= window.start and mention.kind in ("yearless", "open"):
-                found = mention.at(window.start + 364 * DAY) or found  # the next one after the first
-            found = TimeSpan(min(window.start, found.start), max(window.stop, found.stop))
-        window, end = found, mention.stop
-    return window
+def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]:
+    read = folded(text[:READ])
+    asked = [
+        (mention, _bounded(time_span, mention, read, now))
+        for mention in mentions(text)
+        if text[mention.start : mention.stop] not in names
+        and mention.kind != "now"
+        and not (mention.kind == "open" and _is_habit(text, mention))
+        and (time_span := mention.at(now))
+    ]
+    if not asked:
+        return [found for match in hours_in(read) if (found := latest(match, now, ahead=_is_ahead(read, match)))][:1]
+    before, time_span = asked[0]
+    windows = [time_span]
+    for mention, found in asked[1:]:
+        first, last, between = windows[-1], found, text[before.stop : mention.start]
+        if _JOINED.fullmatch(between) or (not between and first.stop == last.start):
+            if last.stop <= first.start and mention.kind in ("yearless", "open"):
+                last = mention.at(first.start + 364 * DAY) or last  # the next one after the first
+            is_backwards = last.stop <= first.start
+            windows[-1] = TimeSpan(*((last.start, first.stop) if is_backwards else (first.start, last.stop)))
+        elif _AS_WELL_AS.fullmatch(between):
+            windows.append(last)
+        else:
+            break
+        before = mention
+    if before is asked[0][0] and time_span == before.at(now):
+        return [narrowed(time_span, read, before.start, before.stop, before.part)]
+    return windows
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[Mention, str]]:
@@ -229,6 +356,14 @@ def _bounded(time_span: TimeSpan, mention: Mention, read: str, now: datetime) ->
         return time_span
     is_numbered = any(map(str.isdecimal, mention.text)) or "月" in mention.text or "号" in mention.text
     return TimeSpan(first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK, first)
+
+
+def _is_ahead(text: str, hours: re.Match[str]) -> bool:
+    """Return whether the clause around a mention of hours is about the future only."""
+    before = _CLAUSE_END.split(text[max(hours.start() - _TENSE_READ, 0) : hours.start()])[-1]
+    after = _CLAUSE_END.split(text[hours.end() : hours.end() + _TENSE_READ])[0]
+    is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
+    return is_ahead and not is_past
 
 
 def _is_habit(text: str, mention: Mention) -> bool:

@@ -36,7 +36,7 @@ ENGLISH_DAYS = meaning(
 DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3} | ENGLISH_DAYS
 YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 ENGLISH_STEPS = meaning({-1: "last|previous", 0: "this|current", 1: "next|coming"})
-STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2} | ENGLISH_STEPS
+STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "before last": -2} | ENGLISH_STEPS
 ENGLISH_WEEKDAYS = _numbered("monday tuesday wednesday thursday friday saturday sunday", start=0)
 WEEKDAYS = _numbered("一 二 三 四 五 六 日", start=0) | {"天": 6} | ENGLISH_WEEKDAYS
 MONTHS = _numbered(
@@ -60,6 +60,17 @@ WESTERN_UNITS: dict[str, Unit] = meaning(
         "year": "year|years|jahr|jahre|jahren|an|ans|annee|annees|ano|anos|anno|anni",
     }
 )
+SHORT_UNITS: dict[str, Unit] = meaning(  # 2mos ago; only after digits
+    {
+        "second": "s|sec|secs",
+        "minute": "m|min|mins",
+        "hour": "h|hr|hrs",
+        "day": "d",
+        "week": "w|wk|wks",
+        "month": "mo|mos|mon|mons|mth|mths",
+        "year": "y|yr|yrs",
+    }
+)
 _CHINESE_UNITS: dict[Unit, str] = {
     "second": "秒|秒钟",
     "minute": "分钟",
@@ -69,7 +80,7 @@ _CHINESE_UNITS: dict[Unit, str] = {
     "month": "月",
     "year": "年",
 }
-UNITS: dict[str, Unit] = meaning(_CHINESE_UNITS) | WESTERN_UNITS
+UNITS: dict[str, Unit] = meaning(_CHINESE_UNITS) | WESTERN_UNITS | SHORT_UNITS
 SEASONS = meaning({"春天": "spring", "夏天": "summer", "秋天": "autumn|fall", "冬天": "winter"})
 QUARTERS = ("第一季度", "第二季度", "第三季度", "第四季度")
 PARTS = (

@@ -142,7 +142,7 @@ OLD, ELSEWHOSE = replace(LONGER, happened_at=NOON - timedelta(days=30)), replace
 @pytest.mark.parametrize("leg", ["vectors", "words"])
 @pytest.mark.parametrize(
     ("inside", "named"),
-    [(OLD, {"window": THEN}), (ELSEWHOSE, {"people": frozenset({"2000007"})})],
+    [(OLD, {"windows": (THEN,)}), (ELSEWHOSE, {"people": frozenset({"2000007"})})],
     ids=["time", "person"],
 )
 async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
@@ -157,7 +157,7 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
     assert len(found.hits) == 5
 
 
-WHO = Query("我是谁", ("我是", "是谁"), None, "我是谁", True, frozenset({"2000001"}))
+WHO = Query("我是谁", ("我是", "是谁"), (), "我是谁", True, frozenset({"2000001"}))
 
 
 class KnownEvents(ListedEvents):

@@ -142,9 +142,9 @@ async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -
     apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(OF_SEARCH.around)]
     ledger = await a_log(*crowd, *apart, a_line(late, -24 * 60), a_line(hers, -30 * 24 * 60, MAN))
     query = query_of("学陶艺课", OPERATOR, NOON)
-    yesterday = query_of("昨天", GROUP, NOON).window
+    (yesterday,) = query_of("昨天", GROUP, NOON).windows
     assert not {late, hers} & set(texts(await found(ledger, query, top_k=120)))
-    named = texts(await found(ledger, replace(query, window=yesterday), top_k=5))
+    named = texts(await found(ledger, replace(query, windows=(yesterday,)), top_k=5))
     assert (named[0], len(named)) == (late, 5)
     assert hers not in named
     spoken = texts(await found(ledger, replace(query, people=frozenset({"2000002"})), top_k=5))
@@ -165,7 +165,7 @@ def test_what_the_tool_narrows_the_question_does_not_widen(
 ) -> None:
     """A time or person given to the search is not widened by those in the question."""
     read_filter, window = ReadFilter(GROUP, **narrowing), Interval(NOON - timedelta(days=1), NOON)
-    searches = list(read_filter.narrowed(window, {"2000001", "2000002"}))
+    searches = list(read_filter.narrowed([window], {"2000001", "2000002"}))
     assert sorted((one.user_id, one.window is not None) for one in searches) == sorted(asked)
     assert all(one.window in (read_filter.window, read_filter.window or window) for one in searches)
 
@@ -196,12 +196,17 @@ async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> 
     assert [hit.event.text for hit in answer.hits] == ["陶艺"]
 
 
-async def test_lines_outside_the_time_named_have_less() -> None:
-    """Lines of the time that a question names keep their score, others have 0.3 of it."""
-    ledger = await a_log(*(a_line(f"陶艺 {day}", 60 * 24 * day) for day in (-9, -5)))
-    window = Interval(NOON - timedelta(days=9.5), NOON - timedelta(days=8.5))
-    lines = (await searched(ledger, replace(query_of("陶艺", GROUP, NOON), window=window))).lines
-    assert {one.line.text: dict(one.factors)["time"] for one in lines} == {"陶艺 -9": 1.0, "陶艺 -5": 0.3}
+async def test_of_several_times_named_each_counts() -> None:
+    """Lines of any time that a question names keep their score; those between two of them have 0.3 of it."""
+    ledger = await a_log(*(a_line(f"陶艺 {day}", 60 * 24 * day) for day in (-9, -7, -5)))
+    query = query_of("陶艺", GROUP, NOON)
+    windows = tuple(Interval(NOON + timedelta(days=day - 0.5), NOON + timedelta(days=day + 0.5)) for day in (-9, -5))
+    lines = (await searched(ledger, replace(query, windows=windows))).lines
+    assert {one.line.text: dict(one.factors)["time"] for one in lines} == {
+        "陶艺 -9": 1.0,
+        "陶艺 -7": 0.3,
+        "陶艺 -5": 1.0,
+    }
 
 
 async def test_a_question_for_a_number_raises_lines_with_one() -> None:

@@ -89,17 +89,26 @@ def test_what_surrounds_a_question_stands_beside_it(text: str, beside: set[str])
 
 def test_the_time_named_becomes_the_window():
     """A named time becomes the window, in the zone of the reference."""
-    window = query_of("昨天谁说要请客", GROUP, NOON).window
-    assert window is not None
+    (window,) = query_of("昨天谁说要请客", GROUP, NOON).windows
     assert NOON - timedelta(days=1) in window
     assert NOON not in window
-    assert not query_of("谁说要请客", GROUP, NOON).window
+    assert not query_of("谁说要请客", GROUP, NOON).windows
+
+
+def test_each_time_named_is_a_window():
+    """Several days named in one question are a window each, and the days between them lie in none."""
+    windows = query_of("三月一号、三月三号和去年五月谁请客了", GROUP, NOON).windows
+    assert [(one.start.date().isoformat(), one.stop - one.start) for one in windows] == [
+        ("2026-03-01", timedelta(days=1)),
+        ("2026-03-03", timedelta(days=1)),
+        ("2025-05-01", timedelta(days=31)),
+    ]
 
 
 def test_a_time_beside_the_question_is_no_window():
     """A time counts only in the sentences that ask, if there are others beside them."""
-    assert not query_of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).window
-    asked, alone = (query_of(text, GROUP, NOON).window for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
+    assert not query_of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).windows
+    asked, alone = (query_of(text, GROUP, NOON).windows for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
     assert asked == alone is not None
 
 
@@ -107,7 +116,7 @@ def test_a_time_beside_the_question_is_no_window():
 def test_a_time_to_come_is_no_window(text):
     """A time in the future gives no window, because nothing was said then."""
     assert time_window(text, NOON) is not None
-    assert not query_of(text, GROUP, NOON).window
+    assert not query_of(text, GROUP, NOON).windows
 
 
 KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜航船",))))

@@ -78,17 +78,17 @@ def test_the_irrelevant_is_kept_out():
 def test_new_is_lifted_by_the_formula():
     """The score is relevance * (1 + boost * 0.5 ** (age / half_life))."""
     hit = a_hit(0.5, happened_at=NOON - timedelta(days=10))
-    assert weighed([hit], None, NOBODY, DECAY, NOON)[0].score == pytest.approx(0.5 * 1.1)
-    assert weighed([hit], None, NOBODY, None, NOON)[0].score == 0.5
+    assert weighed([hit], (), NOBODY, DECAY, NOON)[0].score == pytest.approx(0.5 * 1.1)
+    assert weighed([hit], (), NOBODY, None, NOON)[0].score == 0.5
 
 
 def test_diversity_chooses_on_the_decayed_score():
     """Diversification uses the score after decay and time, so that it does not undo them."""
     old = a_hit(0.50, "旧的说法", happened_at=NOON - timedelta(days=365))
     new = a_hit(0.48, "另一件事", happened_at=NOON)
-    assert texts(diversified(weighed([old, new], None, NOBODY, DECAY, NOON), 0.3, 2)) == ["另一件事", "旧的说法"]
+    assert texts(diversified(weighed([old, new], (), NOBODY, DECAY, NOON), 0.3, 2)) == ["另一件事", "旧的说法"]
     first = a_hit(0.9, "最像的", happened_at=NOON)
-    assert texts(diversified(weighed([first, old, new], None, NOBODY, DECAY, NOON), 0.3, 3)) == [
+    assert texts(diversified(weighed([first, old, new], (), NOBODY, DECAY, NOON), 0.3, 3)) == [
         "最像的",
         "另一件事",
         "旧的说法",
@@ -117,12 +117,12 @@ def test_an_event_whose_line_was_found_too_is_raised():
     """Two searches are two witnesses: a source line's score raises an event, never above 1, and changes no other."""
     told, alone = a_hit(0.3, "甲", message_ids=("1",)), a_hit(0.4, "乙", message_ids=("2",))
     lines = {line_key(told.event.scope.key, "1"): 0.5, line_key(PRIVATE.scope.key, "2"): 1.0}
-    hits = weighed([alone, told], None, NOBODY, lines=lines)
+    hits = weighed([alone, told], (), NOBODY, lines=lines)
     assert texts(hits) == ["甲", "乙"]
     assert [hit.score for hit in hits] == pytest.approx([0.65, 0.4])
     above_all = {line_key(told.event.scope.key, "1"): 3.0}
-    assert [hit.score for hit in weighed([told], None, NOBODY, lines=above_all)] == pytest.approx([1.0])
-    assert weighed([alone, told], None, NOBODY) == [alone, told]
+    assert [hit.score for hit in weighed([told], (), NOBODY, lines=above_all)] == pytest.approx([1.0])
+    assert weighed([alone, told], (), NOBODY) == [alone, told]
 
 
 def test_equal_words_from_two_mouths_are_two():

@@ -24,7 +24,7 @@ HILL = an_event("大家周六去爬山", id="hill", happened_at=NOON - timedelta
 RAIN = an_event("昨天下雨了", id="rain", happened_at=NOON)
 SAID = "阿棠今天说喜欢什么茶"
 ASKED = Query(
-    SAID, tuple(query_terms(SAID)), people=frozenset({"2000001"}), window=Interval(NOON, NOON + timedelta(days=1))
+    SAID, tuple(query_terms(SAID)), people=frozenset({"2000001"}), windows=(Interval(NOON, NOON + timedelta(days=1)),)
 )
 DECAY = Decay(14.0, 0.2, 0.1)
 

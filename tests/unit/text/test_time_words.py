@@ -53,6 +53,11 @@ def window(text: str, at: datetime = NOON) -> str | None:
         ("昨天说的那件事", "2026-03-03"),
         ("前天", "2026-03-02"),
         ("明天有什么安排", "2026-03-05"),
+        ("今明两天", "2026-03-04 2026-03-05"),
+        ("二月头几天我们在干嘛", "2026-02-01 2026-02-05"),
+        ("二月最后三天谁来了", "2026-02-26 2026-02-28"),
+        ("上个月的头一天", "2026-02-01"),
+        ("去年这个时候在忙什么", "2025-02-17 2025-03-19"),
         ("去年三八节送了什么", "2025-03-08"),
         ("今早", "03-04 05:00 03-04 12:00"),
         ("昨晚谁迟到了", "03-03 17:00 03-04 05:00"),
@@ -191,14 +196,21 @@ def test_two_expressions_that_touch_are_one(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("昨天下午三点", "03-03 12:00 03-03 19:00"),
-        ("昨晚两点", "03-03 17:00 03-04 05:00"),
-        ("at noon yesterday", "2026-03-03"),
-        ("下午三点", None),
+        ("下午三点", "03-03 15:00 03-03 16:00"),
+        ("晚上八点半", "03-03 20:30 03-03 21:00"),
+        ("晚上12点谁还在", "03-04 00:00 03-04 01:00"),
+        ("下午三点到五点聊了什么", "03-03 15:00 03-03 17:00"),
+        ("傍晚", "03-03 16:00 03-03 20:00"),
+        ("at 3pm", "03-03 15:00 03-03 16:00"),
+        ("at noon yesterday", "03-03 11:00 03-03 14:00"),
+        ("昨天下午三点", "03-03 15:00 03-03 16:00"),
+        ("昨晚两点", "03-04 02:00 03-04 03:00"),
+        ("记得提醒我下午三点开会", "03-04 15:00 03-04 16:00"),
+        ("早上八点记得提醒我", "03-05 08:00 03-05 09:00"),
     ],
 )
-def test_of_hours_only_the_day_counts(text: str, expected: str | None) -> None:
-    """Hours beside a day give that day, or the part of it that is said; hours alone give no window."""
+def test_hours(text: str, expected: str) -> None:
+    """Hours belong to the day beside them, otherwise to the latest day with them, or in a plan to the coming one."""
     assert window(text) == expected
 
 
@@ -301,11 +313,13 @@ NOVEMBER = datetime(2026, 11, 18, 15, tzinfo=NOON.tzinfo)  # a Wednesday
         ("除夕谁守夜", "2026-02-16 2026-02-16"),
         ("暑假去了哪里", "2026-07-01 2026-08-31"),
         ("五月十二谁来了", "2026-05-12 2026-05-12"),
-        ("第二个周日去了哪里", None),
-        ("上个月第二个周日", "2026-10-01 2026-10-31"),
+        ("第二个周日去了哪里", "2026-11-08 2026-11-08"),
+        ("the second Sunday of October", "2026-10-11 2026-10-11"),
+        ("上个月第二个周日", "2026-10-11 2026-10-11"),
         ("最近三天", "2026-11-15 2026-11-18"),
         ("the last three days", "2026-11-15 2026-11-18"),
         ("20号之前", "2026-10-01 2026-10-19"),
+        ("before the 20th", "2026-10-01 2026-10-19"),
         ("10月3号和11月5号各说了什么", "2026-10-03 2026-11-05"),
         ("上周和这周分别做了什么", "2026-11-09 2026-11-22"),
         ("平时周末去哪玩", None),
@@ -317,7 +331,7 @@ NOVEMBER = datetime(2026, 11, 18, 15, tzinfo=NOON.tzinfo)  # a Wednesday
     ],
 )
 def test_every_time_that_people_ask_by_has_its_days(asked: str, days: str | None) -> None:
-    """Quarters, feasts, bounds and pairs have their days; habits, rates and people are no time."""
+    """Quarters, feasts, counted weekdays, bounds and pairs have their days; habits, rates and people are no time."""
     window = time_window(asked, NOVEMBER)
     found = window and f"{window.start:%Y-%m-%d} {window.stop - timedelta(microseconds=1):%Y-%m-%d}"
     assert found == days
