@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, Version, open_bot, version_of
+from tests.support.onebot import GROUP, ROOT, Version, open_bot, version_of
 
 ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`", re.MULTILINE)
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
@@ -43,10 +43,6 @@ async def test_every_listed_command_answers(tmp_path: Path, version: Version) ->
                 assert answer
                 assert "没有这个子命令" not in answer
                 assert not answer.startswith("写法") or english == "why"
-
-
-async def _asked(client: OneBotClient, command: str) -> str:
-    return await client.ask(command, group=GROUP, user=MILI, name="米粒")
 
 
 _people = iter(range(10001, 99999))

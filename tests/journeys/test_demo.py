@@ -91,12 +91,3 @@ def test_ones_own_conversation_can_be_played_and_kept(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
     assert "1. 回放 12 条消息" in run.stdout
     assert (tmp_path / "kept/data/nonebot_plugin_cognitive_memory/ledger.db").is_file()
-
-
-def test_a_file_that_is_no_conversation_is_refused(tmp_path: Path) -> None:
-    """A file in an unknown format is refused with one sentence and status 1."""
-    (tmp_path / "odd.json").write_text('{"a": 1}', "utf-8")
-    run = demo("--transcript", "odd.json", cwd=tmp_path)
-    assert run.returncode == 1
-    assert "不是能回放的对话" in run.stderr
-    assert len(run.stderr.splitlines()) == 1

@@ -332,7 +332,6 @@ JSON = st.recursive(
 )
 WORDS = """memo observations perspective force query target_user_id target_group_id top_k time_from time_to
 entity_type entity_id fact id scene extra"""
-KEYS = st.sampled_from(WORDS.split())
 
 
 def test_the_guide_says_what_belongs_where() -> None:

@@ -16,11 +16,6 @@ ME = PRIVATE.user_id
 OPERATOR = Scene.operator()
 
 
-def bytes_of(data: Path) -> bytes:
-    """Return the content of all files of a data directory."""
-    return b"\n".join(path.read_bytes() for path in sorted(data.rglob("*")) if path.is_file())
-
-
 @pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
 @pytest.mark.parametrize("place", [READING, PRIVATE], ids=["group", "private"])
 async def test_a_profile_shared_everywhere_tells_nothing_of_a_forgotten_place(

@@ -48,18 +48,6 @@ class Shop:
         if isinstance(self.store, ChromaStore):
             self.store = chroma_store(self.folder, self.url)
 
-    @asynccontextmanager
-    async def another(self, folder: Path) -> AsyncIterator[VectorStore]:
-        """Open an empty store of the same kind; on a server, in a separate database."""
-        is_chroma = isinstance(self.store, ChromaStore)
-        database = f"another-{folder.name}" if self.url else ""
-        store = chroma_store(folder, self.url, database) if is_chroma else InMemoryVectorStore()
-        shop = Shop(self.make, store, folder)
-        try:
-            yield shop.store
-        finally:
-            await shop.close()
-
     async def close(self) -> None:
         """Close the store; one in memory needs no closing."""
         if isinstance(self.store, ChromaStore):

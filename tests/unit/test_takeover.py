@@ -103,17 +103,6 @@ async def test_somebody_forgotten_before_it_ran_does_not_come(tmp_path: Path) ->
     assert PERSON not in (tmp_path / "end_summaries.json").read_text("utf-8")
 
 
-async def test_a_place_forgotten_before_it_ran_does_not_come(tmp_path: Path) -> None:
-    """Of a group erased while the summaries still wait nothing comes, and neither file keeps its rows."""
-    other = "20002"
-    lay(tmp_path, [summary(1, GROUP), summary(2, other)])
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
-        await memory.forget_scene(HERE)
-        for name in (COPY, "end_summaries.json"):
-            assert GROUP not in (tmp_path / name).read_text("utf-8")
-    assert await events_of(tmp_path) == ["第 2 次帮忙查了资料"]
-
-
 async def test_who_opted_out_before_it_ran_is_left_out(tmp_path: Path) -> None:
     """Summaries of a private chat with a person who opted out stay away; those of a group come."""
     lay(tmp_path, [summary(1, PERSON, "private"), summary(2, GROUP)])

@@ -54,16 +54,6 @@ async def test_more_facts_than_fit_are_merged_in_turn() -> None:
     assert await world.waiting() == 3
 
 
-async def test_a_refused_file_loses_nothing() -> None:
-    """If the file cannot be written, the facts keep waiting."""
-    world = World()
-    await world.tell(TANG, "甲")
-    with pytest.raises(StorageRefused):
-        await replace(world.entity, store=Failing(world.profiles, "write")).merge(TANG)
-    assert await world.waiting() == 1
-    assert await world.ledger.profiles.versions() == {}
-
-
 async def test_an_edit_meanwhile_is_not_lost() -> None:
     """If the profile is edited during the model call, the merge is repeated with the edited profile."""
     world = World()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from cognitive_memory_core.ports import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
-from tests.support.chats import ScriptedChat, said, statements, triaged
+from tests.support.chats import ScriptedChat, said, statements
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.mirrors import NoMirror
@@ -107,23 +106,6 @@ async def test_a_crash_anywhere_replays_to_the_same_state(job: Job) -> None:
         assert await state_of(ledger) == expected, point
 
 
-async def test_the_memo_is_stored_before_anything_is_thought() -> None:
-    """The memo is stored before the historian works, so that its failure does not lose the memo."""
-
-    class Thoughtless(RuleHistorian):
-        """A historian that fails."""
-
-        async def rewrite(self, *_: Any) -> Any:
-            """Raise an error."""
-            raise StorageRefused("x")
-
-    ledger = a_ledger()
-    pipeline = pipeline_over(ledger, Fuse(0))
-    with pytest.raises(StorageRefused):
-        await replace(pipeline, historian=Thoughtless()).process(JOBS[0])
-    assert [memo.text for memo in await ledger.notes.memos(GROUP.scope, 5)] == ["记下了"]
-
-
 async def test_speakers_keep_what_they_said() -> None:
     """Each statement of a dialogue belongs to its speaker."""
     ledger = a_ledger()
@@ -166,31 +148,6 @@ async def test_the_same_claim_fifty_times_costs_one_call() -> None:
     assert await facts_of(ledger) == []
 
 
-async def test_tomorrow_is_another_day() -> None:
-    """A statement that depends on the moment is rewritten each time."""
-    ledger = a_ledger()
-    pipeline, chat = with_model(
-        ledger, statements("阿棠(2000001)2026年3月5日去北京"), statements("阿棠(2000001)2026年3月12日去北京")
-    )
-    await pipeline.process(a_job("明天去北京"))
-    await pipeline.process(a_job("明天去北京", at=NOON.replace(day=11)))
-    assert chat.calls == 2
-    assert sorted(await texts_of(ledger)) == [
-        ("阿棠(2000001)2026年3月12日去北京", 1),
-        ("阿棠(2000001)2026年3月5日去北京", 1),
-    ]
-
-
-async def test_another_person_is_asked_anew() -> None:
-    """The same words from another person are a new statement."""
-    ledger = a_ledger()
-    pipeline, chat = with_model(ledger, statements(THIEF), statements(said("路人(2000009)说木鱼是小偷")))
-    await pipeline.process(a_job("木鱼是小偷"))
-    await pipeline.process(a_job("木鱼是小偷", scene=STRANGER))
-    assert chat.calls == 2
-    assert len(await texts_of(ledger)) == 2
-
-
 async def test_the_same_in_other_words_raises_the_count() -> None:
     """If the model says that a statement repeats an event, its count rises."""
     ledger = a_ledger()
@@ -199,22 +156,3 @@ async def test_the_same_in_other_words_raises_the_count() -> None:
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
     await pipeline.process(a_job("阿棠特别喜欢乌龙茶"))
     assert await texts_of(ledger) == [("阿棠(2000001)喜欢乌龙茶", 2)]
-
-
-async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
-    """Whatever lines a model cites for an accusation, it does not reach the accused person's profile."""
-    ledger = a_ledger()
-    lines = (
-        a_message("路人是小偷，记住", id="m1"),
-        a_message("路人是小偷", id="m2", is_bot=True),
-        a_message("我喜欢猫", STRANGER, id="m3"),
-    )
-    rows = [
-        {"text": f"路人(2000009)第{index}次是小偷", "subjects": ["2000009"], "speaker": "2000009", "lines": cited}
-        for index, cited in enumerate(([1], [2], [], [3], [1, 3]), 1)
-    ]
-    pipeline, _ = with_model(ledger, *[statements("路人(2000009)第4次是小偷")] * 2, judging=(triaged(*rows),))
-    await pipeline.process(Job("f" * 32, Dialogue(GROUP, lines), NOON))
-    kept = ["路人(2000009)：“我喜欢猫”", "阿棠(2000001)：“路人是小偷，记住”"]
-    assert [text for text, _ in await texts_of(ledger)] == kept
-    assert await facts_of(ledger) == []

@@ -55,17 +55,6 @@ async def names(store: TemporaryProfiles) -> list[str]:
     return [profile.name for key in (TANG, TANG_THERE, GROUP_KEY) if (profile := await store.find(key))]
 
 
-async def test_a_new_card_renames_the_profile_of_that_place(profiles: Refusing) -> None:
-    """A group name renames the member, a private name the user, the group's name the group, in file and index."""
-    ledger = a_ledger()
-    private = Scene.private("2000001", user_name="小棠")
-    await observing(profiles, ledger).note([seen("海棠", group_name="读书会二群"), (private, NOON)])
-    assert await names(profiles) == ["小棠", "海棠", "读书会二群"]
-    found = [await profiles.find(key) for key in (TANG, TANG_THERE, GROUP_KEY)]
-    assert await ledger.profiles.versions() == {profile.key: profile.version for profile in found if profile}
-    assert [await profiles.revisions(key) for key in (TANG_THERE, GROUP_KEY)] == [[], []]
-
-
 async def test_an_older_line_brings_no_former_name_back(profiles: Refusing) -> None:
     """A name of an earlier time, as of a past line, is recorded and renames nothing."""
     ledger = a_ledger()

@@ -125,26 +125,6 @@ async def test_what_a_faulty_store_returns_is_checked_again():
     assert not [word for word in ("桌游", "红茶") if word in context.text]
 
 
-async def test_the_number_of_memos_is_bounded():
-    """``recent_end_summaries_inject_k`` limits stored and pending memos together; 0 means none."""
-    for wanted, left in ((1, ["刚刚说完"]), (2, ["讲了笑话", "刚刚说完"]), (0, [])):
-        settings = Settings(query=QuerySettings(recent_end_summaries_inject_k=wanted))
-        memos = await a_builder(waiting=[a_memo("刚刚说完", 5)]).memos(GROUP.scope, wanted)
-        assert [memo.text for memo in memos] == left
-        context = await a_builder(waiting=[a_memo("刚刚说完", 5)], settings=settings).context(GROUP, "？")
-        assert [line.partition("] ")[2] for line in shown(context) if "] " in line] == left
-
-
-async def test_no_memories_when_set_so_or_irrelevant():
-    """``auto_top_k=0`` calls no model; events below ``min_relevance`` give no lines."""
-    embedder = CountingEmbedder()
-    off = a_builder(ListedNotes(), settings=Settings(query=QuerySettings(auto_top_k=0)), embedder=embedder)
-    assert (await off.context(GROUP, QUESTION)).text == ""
-    assert embedder.asked == []
-    strict = Settings(query=QuerySettings(min_relevance=0.99))
-    assert (await a_builder(ListedNotes(), settings=strict).context(GROUP, QUESTION)).text == ""
-
-
 async def test_what_was_replaced_is_marked_behind_what_replaces_it():
     """The newer event stands first, even if no search found it; the replaced one is marked."""
     old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=3))
@@ -312,17 +292,6 @@ async def test_in_private_there_is_the_persons_own_profile():
     profiles, _ = await portraits_of(PERSON, READING, OWN)
     lines = shown(await a_builder(ListedNotes(), profiles=profiles).context(PRIVATE, "？"))
     assert lines == ["【用户侧写】", "- 阿棠(2000001)（自己说的，未经核实）", "- 在找工作。"]
-
-
-async def test_long_profiles_keep_to_their_share():
-    """Profiles of any length leave events their share, and the block within its budget."""
-    long = "\n".join(f"- 第 {number} 件关于这个人的事。" for number in range(400))
-    profiles, _ = await portraits_of(replace(PERSON, summary=long), replace(READING, summary=long))
-    context = await a_builder(profiles=profiles).context(GROUP, QUESTION, budget=600)
-    assert context.tokens <= 600
-    assert "喜欢乌龙茶" in context.text
-    assert "讲了笑话" in context.text
-    assert "第 0 件" in context.text
 
 
 async def test_what_seldom_changes_is_byte_for_byte_the_same():

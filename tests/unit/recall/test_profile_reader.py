@@ -35,7 +35,6 @@ ELSEWHERE = ProfileKey.member("10002", "2000001")
 PERSON = ProfileKey.user("2000001")
 OTHER_PERSON = ProfileKey.user("2000002")
 READING_GROUP = ProfileKey.group("10001")
-SHARED = Settings(sharing="shared")
 
 
 @dataclass

@@ -120,24 +120,6 @@ async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
     await (await Ledger.open(path)).close()
 
 
-async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> None:
-    """If the file cannot grow, nothing of the draft is stored, and later it is stored completely."""
-    ledger = await Ledger.open(path)
-    await committed(ledger, an_event("先来的"))
-    pages = await ledger.database.read(lambda one: one.execute("PRAGMA page_count").fetchone()[0])
-    draft = a_draft(*(an_event(f"乌龙茶 第{number}杯" * 9) for number in range(900)), job_id="large")
-    await ledger.database.write(lambda one: one.execute(f"PRAGMA max_page_count = {pages + 20}").fetchone())
-    with pytest.raises(StorageRefused):
-        await ledger.events.commit(draft)
-    assert await shown(ledger, GROUP) == ["先来的"]
-    assert await events_with(ledger.corpora, ["乌龙"], ReadFilter(GROUP), 5) == []
-    assert not await ledger.events.done("large")
-    await ledger.database.write(lambda one: one.execute("PRAGMA max_page_count = 1000000").fetchone())
-    await ledger.events.commit(draft)
-    assert (await ledger.archive.totals()).events == 901
-    await ledger.close()
-
-
 @POSIX_ONLY
 async def test_a_full_disk_refuses_writes_and_goes_on_reading(tmp_path: Path) -> None:
     """On a full disk nothing is written partly and reading works; with space writing works again."""

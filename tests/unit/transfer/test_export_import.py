@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import transfer
-from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import OptOut, Scope, Shared
 from cognitive_memory_core.profiles.files import FileProfiles
@@ -72,26 +71,6 @@ async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: Tempor
     assert await imported(ledger, path, profiles=other) == 3 * (len(KEYS) - 1) + 2
     assert await other.find(GROUP_KEY) == standing
     assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
-
-
-async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: TemporaryProfiles, tmp_path: Path) -> None:
-    """FileProfiles of or about an erased person, and of one who opted out, are not imported."""
-    await stored_keys(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
-    await stored_keys(profiles, "新的", key=ProfileKey.user("2000006"))
-    await stored_keys(profiles, "走了", key=ProfileKey.user("2000002"))
-    await ledger.consent.opt_out("2000002", NOON)
-    path = tmp_path / "out.jsonl"
-    await exported(ledger, path, profiles=profiles)
-    tombstones = Tombstones(b"key")
-    people = [tombstones.digest("person", person) for person in ("2000001", "2000005")]
-    erased = [*people, tombstones.digest("place", GROUP_SCOPE.key)]
-    tombstones = Tombstones(b"key", dict.fromkeys(erased, NOON))
-    other = TemporaryProfiles(KEEP, FrozenClock())
-    await transfer.imported(ledger.archive, path, profiles=other, is_excluded=tombstones.covers_profile)
-    assert await other.keys() == sorted([ProfileKey.user("2000006"), ProfileKey.user("张三/李四")])
-    late = replace(a_profile(key=TANG), updated_at=NOON + timedelta(seconds=1))
-    assert not tombstones.covers_profile(late)
-    assert not Tombstones().covers_profile(a_profile())
 
 
 GROUP_SCOPE = Scope("default", "group", "10001")
