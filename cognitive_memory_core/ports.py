@@ -88,12 +88,8 @@ class Tally:
         """Count events that were shown, in a context or by a search."""
 
 
-class Meter(Protocol):
-    """Counts the calls and tokens that models cost."""
-
-    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
-        """Add one call and its ``tokens`` to a purpose; ``answered`` of them are output. Never raises or blocks."""
-        ...
+Count = Callable[[str, int, int], None]
+"""Adds one call of a model to a purpose, with its tokens and how many of them it wrote; never raises or blocks."""
 
 
 @dataclass(frozen=True)

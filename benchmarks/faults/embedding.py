@@ -38,13 +38,6 @@ SCENE = core.Scene.group("100001", "200001", user_name="小雨")
 Behaviour = served.Behaviour
 
 
-class NoMeter:
-    """A meter that counts nothing."""
-
-    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
-        """Ignore the call."""
-
-
 class SeededModel:
     """A model with its own vector length: each text has a fixed random unit vector."""
 
@@ -76,7 +69,7 @@ async def f19(extent: Extent) -> Row:
     dice, refused, stored = random.Random(seed), 0, 0
     async with served.ModelServer() as server:
         settings = core.EmbeddingSettings.model_validate({"api_url": server.url, "model_name": "m"})
-        client = ModelClient(settings, "embedding", NoMeter(), limit=EMBEDDING_LIMIT)
+        client = ModelClient(settings, "embedding", lambda *_: None, limit=EMBEDDING_LIMIT)
         embedder = OpenAIEmbedder(settings, client, dimensions=served.DIMENSIONS, seconds=5, query_seconds=5)
         for number in range(times):
             texts = [f"第 {number} 轮的第 {part} 句" for part in range(TEXTS)]

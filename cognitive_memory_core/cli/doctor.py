@@ -25,12 +25,12 @@ from .. import sentences
 from ..disk import is_owned
 from ..errors import BadArgument, CognitiveMemoryError
 from ..memory.opened import refuse_lost_ledger
-from ..memory.read_only import DirectorySnapshot, Uncounted, opened_reader
+from ..memory.read_only import DirectorySnapshot, opened_reader, uncounted
 from ..models import fastembed_models
 from ..models.client import ModelClient
 from ..models.embedding import OpenAIEmbedder
 from ..models.local import local_embedder
-from ..models.reranking import HttpReranker
+from ..models.reranking import http_scores
 from ..ports import is_hashing
 from ..settings.schema import ChatRole, EmbeddingSettings, ModelSettings, RerankSettings, Settings
 from ..vectors.chroma.store import server_refusal
@@ -246,7 +246,7 @@ async def _snapshot(bot: BotDirectory) -> DirectorySnapshot | None:
 
 async def _tried(role: str, wanted: AnyModel, stored: int) -> Finding:
     """Return whether a model answers, and its vectors have the length of the ``stored`` ones, if there are any."""
-    client = ModelClient(wanted, role, Uncounted())
+    client = ModelClient(wanted, role, uncounted)
     try:
         if isinstance(wanted, EmbeddingSettings):
             embedder = OpenAIEmbedder(wanted, client, seconds=SECONDS, query_seconds=SECONDS)
@@ -255,7 +255,7 @@ async def _tried(role: str, wanted: AnyModel, stored: int) -> Finding:
                 return fault(words.DIMENSIONS_CHANGED, words.DIMENSIONS_ADVICE, given=length, stored=stored)
             return fine(words.EMBEDDING_ANSWERS, name=wanted.model_name, length=length)
         if isinstance(wanted, RerankSettings):
-            await HttpReranker(wanted, client).scores(words.PROBE, [words.PROBE])
+            await http_scores(wanted.model_name, client, words.PROBE, [words.PROBE])
         else:
             messages = [{"role": "user", "content": words.PROBE}]
             body: dict[str, object] = {"model": wanted.model_name, "messages": messages}

@@ -101,24 +101,20 @@ class Opened:
         await self.budget.load()
         self.lender = Lender(lend, is_new=await ledger.housekeeping.may_borrow()) if lend else None
         models = await self.lender.beside(settings.models) if self.lender else settings.models
-        name = self.lender.last.lender if self.lender and self.lender.last else ""
+        lender, own = self.lender.last.lender if self.lender and self.lender.last else "", settings.models
+        lent = ["" if getattr(models, role) is getattr(own, role) else lender for role in ("embedding", "rerank")]
         self.embedder = await embedding_of(
             models.embedding,
             ledger,
-            self.budget,
+            self.budget.count,
             stack,
             data_dir=data_dir,
             given=embedder,
-            lender=name if models.embedding is not settings.models.embedding else "",
+            lender=lent[0],
         )
         ledger.corpora.follow(self.embedder.fingerprint)
         self.reranking = await reranking_of(
-            models.rerank,
-            self.budget,
-            stack,
-            data_dir=data_dir,
-            given=reranker,
-            lender=name if models.rerank is not settings.models.rerank else "",
+            models.rerank, self.budget.count, stack, data_dir=data_dir, given=reranker, lender=lent[1]
         )
         self.queue = await FileQueue.open(
             data_dir / "queues", settings.queue, clock, disk=self.disk, horizon=self.watch.horizon

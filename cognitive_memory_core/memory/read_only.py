@@ -132,7 +132,7 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
         ledger = await Ledger.open(data_dir / LEDGER, read_only=True)
         stack.push_async_callback(ledger.close)
         embedder = await embedding_of(
-            settings.models.embedding, ledger, Uncounted(), stack, data_dir=data_dir, given=None
+            settings.models.embedding, ledger, uncounted, stack, data_dir=data_dir, given=None
         )
         ledger.corpora.follow(embedder.fingerprint)
         reader = MemoryReader(ledger, embedder, settings, data_dir)
@@ -140,8 +140,5 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
         yield reader
 
 
-class Uncounted:
-    """A meter of model calls that counts nothing: the ledger may belong to a running bot."""
-
-    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
-        """Count nothing."""
+def uncounted(_purpose: str, _tokens: int, _answered: int) -> None:
+    """Count nothing: the ledger may belong to a running bot."""

@@ -14,8 +14,8 @@ import os
 import re
 import shutil
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, closing
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -344,11 +344,9 @@ class SummaryTakeover:
         """Return whether summaries wait to be taken over."""
         return await asyncio.to_thread(self._copy.exists)
 
-    @asynccontextmanager
-    async def suspended(self) -> AsyncGenerator[None, None]:
-        """Prevent imports during the ``with`` block."""
-        async with self._turn:
-            yield
+    def suspended(self) -> asyncio.Lock:
+        """Return a lock that prevents imports while it is held."""
+        return self._turn
 
     async def _round(self) -> float:
         async with self._turn:

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
-from ..ports import GUESS, Ask, Calibration, Chat, Embedder, Meter, Reranker, Vector
+from ..ports import GUESS, Ask, Calibration, Chat, Count, Embedder, Reranker, Vector
 from ..settings.schema import EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings
 from ..tasks import with_timeout
 
@@ -71,32 +71,25 @@ class CallerEmbedder:
         return vector
 
 
-class CallerReranker:
-    """Converts a reranker's exceptions to errors of this library; rejects answers that are not a score per text."""
-
-    def __init__(self, reranker: Reranker) -> None:
-        """Wrap a reranker."""
-        self._reranker = reranker
-
-    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score in [0, 1] for each text; raise BadAnswer for any other answer."""
-        message = sentences.models.RERANKER_FAILED
-        asked = _answer(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, message)
-        return [score_of(score) for score in _listed(await asked, len(texts), message)]
+async def caller_scores(reranker: Reranker, query: str, texts: Sequence[str]) -> list[float]:
+    """Return a caller's scores in [0, 1]; raise an error of this library for what it raises or answers instead."""
+    message = sentences.models.RERANKER_FAILED
+    asked = _answer(lambda: reranker.scores(query, texts), RERANK_SECONDS, message)
+    return [score_of(score) for score in _listed(await asked, len(texts), message)]
 
 
 class CallerChat:
     """Converts a chat model's exceptions to errors of this library."""
 
-    def __init__(self, chat: Chat, seconds: float, meter: Meter) -> None:
-        """Wrap a chat model whose answers may take this many seconds; ``meter`` counts its calls."""
+    def __init__(self, chat: Chat, seconds: float, count: Count) -> None:
+        """Wrap a chat model whose answers may take this many seconds; ``count`` counts its calls."""
         self._chat = chat
         self._seconds = seconds
-        self._meter = meter
+        self._count = count
 
     async def ask(self, ask: Ask[T]) -> T:
         """Ask the model and return its answer, parsed; raises UnavailableError after the time limit."""
-        self._meter.count(ask.purpose, 0)
+        self._count(ask.purpose, 0, 0)
         return await _answer(lambda: self._chat.ask(ask), self._seconds, sentences.models.CHAT_FAILED)
 
 

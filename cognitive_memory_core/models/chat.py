@@ -39,7 +39,7 @@ async def chats_of(
     ``given`` is used for all roles instead of the configured models; a role without a model borrows the lender's.
     """
     if given:
-        held = CallerChat(given, settings.models.historian.timeout_seconds, budget)
+        held = CallerChat(given, settings.models.historian.timeout_seconds, budget.count)
         return dict.fromkeys(ROLES, BudgetedChat(held, Breaker("historian"), budget))
     made: dict[ChatRole, BudgetedChat] = {}
     for role in ROLES:
@@ -48,7 +48,7 @@ async def chats_of(
         if twin:
             made[role] = twin
         elif wanted.model_name:
-            client = await opened_client(wanted, role, budget, stack)
+            client = await opened_client(wanted, role, budget.count, stack)
             made[role] = BudgetedChat(OpenAIChat(wanted, client), Breaker(role), budget)
         elif lender and lender.lends_to(wanted):
             made[role] = lent_chat(lender, wanted, role, budget, stack)
@@ -76,7 +76,7 @@ def lent_chat(
             if former is None or lent != former[0]:
                 theirs = {"api_url": lent.api_url, "api_key": SecretStr(lent.api_key), "model_name": lent.model_name}
                 wanted = settings.model_copy(update=theirs)
-                client = await opened_client(wanted, role, budget, stack, lender=lent.lender, proxy=lent.proxy)
+                client = await opened_client(wanted, role, budget.count, stack, lender=lent.lender, proxy=lent.proxy)
                 former = lent, OpenAIChat(wanted, client)
                 breaker.renew()  # its failures were those of the former model
             return former[1]

@@ -18,7 +18,7 @@ import orjson
 
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow, UnavailableError
-from ..ports import Meter
+from ..ports import Count
 from ..sentences.models import told
 from ..settings.schema import EmbeddingSettings, ModelSettings, RerankSettings
 
@@ -68,7 +68,7 @@ class ModelClient:
         self,
         settings: EndpointSettings,
         role: str,
-        meter: Meter,
+        count: Count,
         *,
         limit: int = CHAT_LIMIT,
         lender: str = "",
@@ -82,7 +82,7 @@ class ModelClient:
 
         from .wire import opened_client  # noqa: PLC0415  # half a second
 
-        self._role, self._meter, self._lender = role, meter, lender
+        self._role, self._count, self._lender = role, count, lender
         self._url = address_of(settings.api_url)
         key = settings.api_key.get_secret_value().strip()
         self._vendor: AsyncOpenAI | None = None
@@ -123,7 +123,7 @@ class ModelClient:
             return answer
         finally:
             if is_paid:
-                self._meter.count(purpose, tokens, written)
+                self._count(purpose, tokens, written)
 
     async def close(self) -> None:
         """Close every connection; later calls raise UnavailableError."""
@@ -163,7 +163,7 @@ class ModelClient:
 async def opened_client(
     settings: EndpointSettings,
     role: str,
-    meter: Meter,
+    count: Count,
     stack: AsyncExitStack,
     *,
     limit: int = CHAT_LIMIT,
@@ -171,7 +171,7 @@ async def opened_client(
     proxy: str = "",
 ) -> ModelClient:
     """Return a client, made in a thread, that is closed with the ``stack``."""
-    made = partial(ModelClient, settings, role, meter, limit=limit, lender=lender, proxy=proxy)
+    made = partial(ModelClient, settings, role, count, limit=limit, lender=lender, proxy=proxy)
     client = await asyncio.to_thread(made)
     stack.push_async_callback(client.close)
     return client

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from .. import sentences
 from ..errors import BadAnswer
-from ..ports import GUESS, Calibration, Embedder, Meter, Vector
+from ..ports import GUESS, Calibration, Count, Embedder, Vector
 from ..settings.schema import EmbeddingSettings
 from ..store.ledger import Housekeeping, Ledger
 from ..store.numpy_on_use import Scores, np
@@ -37,7 +37,7 @@ _MOST_NUMBERS = 65_536
 async def embedding_of(
     wanted: EmbeddingSettings,
     ledger: Ledger,
-    meter: Meter,
+    count: Count,
     stack: AsyncExitStack,
     *,
     data_dir: Path,
@@ -52,7 +52,7 @@ async def embedding_of(
     if given is not None:
         inner: Embedder = CallerEmbedder(given)
     elif wanted.model_name:
-        client = await opened_client(wanted, "embedding", meter, stack, limit=EMBEDDING_LIMIT, lender=lender)
+        client = await opened_client(wanted, "embedding", count, stack, limit=EMBEDDING_LIMIT, lender=lender)
         inner = OpenAIEmbedder(wanted, client)
         inner.length = await ledger.vectors.dimensions(inner.fingerprint) or inner.length
     else:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from cognitive_memory_core import CognitiveMemory, Settings
 from cognitive_memory_core.errors import Busy, UnavailableError
 from cognitive_memory_core.models import fastembed_models
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
-from cognitive_memory_core.models.reranking import LocalReranker
+from cognitive_memory_core.models.local import LocalEmbedder, LocalModel, local_embedder
+from cognitive_memory_core.models.reranking import local_scores
 from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support.telling import READING, tell
 from tests.support.tiny_models import EMBEDDER, LENGTH, RERANKER, RERANKER_FILE, write_embedder, write_reranker
@@ -109,16 +110,17 @@ async def test_a_memory_with_models_of_its_machine(tmp_path: Path) -> None:
 async def test_the_cross_encoder_answers_in_order(tmp_path: Path) -> None:
     """Scores are in [0, 1] and in the order of the texts; a broken model is unavailable."""
     files = write_reranker(tmp_path / "good")
-    reranker = LocalReranker(RERANKER, lambda: fastembed_models.cross_encoder(RERANKER, files), seconds=60)
+    load = partial(fastembed_models.cross_encoder, RERANKER, files)
+    model = LocalModel("reranker", load, after=0, refusal=RERANKER)
     with pytest.raises(Busy):
-        await reranker.scores("问", ["猫猫猫"])
-    await reranker.load()
-    high, low = await reranker.scores("问", ["猫猫猫", "茶茶茶"])
+        await local_scores(model, "问", ["猫猫猫"])
+    await model.load()
+    high, low = await local_scores(model, "问", ["猫猫猫", "茶茶茶"], seconds=60)
     assert 0 <= low < 0.5 < high <= 1
-    reranker.close()
+    model.close()
     (files / RERANKER_FILE).write_bytes(b"broken")
-    broken = LocalReranker(RERANKER, lambda: fastembed_models.cross_encoder(RERANKER, files), seconds=60)
-    for asked in (broken.load(), broken.scores("问", ["猫"])):
+    broken = LocalModel("reranker", load, after=0, refusal=RERANKER)
+    for asked in (broken.load(), local_scores(broken, "问", ["猫"])):
         with pytest.raises(UnavailableError, match=RERANKER):
             await asked
     broken.close()

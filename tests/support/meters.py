@@ -10,6 +10,6 @@ class ListedMeter:
         """Start empty."""
         self.calls: list[tuple[str, int]] = []
 
-    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
+    def __call__(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Record one call."""
         self.calls.append((purpose, tokens))

@@ -78,7 +78,7 @@ async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
     clock = FrozenClock()
     budget, _ = limited(2, clock)
     chat = OneChat("ja")
-    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, budget), Breaker("historian"), budget)
+    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, budget.count), Breaker("historian"), budget)
     assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
     with pytest.raises(NoModel, match="daily_calls=2"):
         await budgeted.ask(ASK)
@@ -120,7 +120,7 @@ async def test_profiles_take_half_of_a_day_at_most() -> None:
     clock = FrozenClock()
     budget, _ = limited(4, clock)
     chat, merge = OneChat("ja"), replace(ASK, purpose=MERGE)
-    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, budget), Breaker("historian"), budget)
+    budgeted = BudgetedChat(CallerChat(chat, PATIENCE, budget.count), Breaker("historian"), budget)
     assert await budgeted.ask(merge) == "ja"
     chat.may_answer.clear()
     second = asyncio.create_task(BudgetedChat(chat, Breaker("historian"), budget).ask(merge))
@@ -192,7 +192,7 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
 
         async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
             """Make a call and return the statement."""
-            await BudgetedChat(CallerChat(chat, PATIENCE, budget), Breaker("historian"), budget).ask(ASK)
+            await BudgetedChat(CallerChat(chat, PATIENCE, budget.count), Breaker("historian"), budget).ask(ASK)
             return await super().rewrite(turn, job_context)
 
     backed = BackedHistorian(Asks("model"), Says("rules"), budget)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
-from cognitive_memory_core.models.caller_models import CallerChat, CallerEmbedder, CallerReranker
+from cognitive_memory_core.models.caller_models import CallerChat, CallerEmbedder, caller_scores
 from cognitive_memory_core.ports import Ask
 from tests.support.meters import ListedMeter
 from tests.support.waiting import until
@@ -55,14 +55,14 @@ class Reranker:
 async def test_what_is_no_score_for_each_text_is_refused(answer: Any) -> None:
     """Scores that are too few, too many, out of range or no numbers raise BadAnswer."""
     with pytest.raises(BadAnswer):
-        await CallerReranker(Reranker(answer)).scores("喝什么", TEXTS)
+        await caller_scores(Reranker(answer), "喝什么", TEXTS)
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("x"), ConnectionError("x"), KeyError("x"), asyncio.TimeoutError()])
 async def test_whatever_a_reranker_raises_means_that_it_is_away(failure: Exception) -> None:
     """Any error of a reranker becomes UnavailableError without its text."""
     with pytest.raises(UnavailableError, match="重排"):
-        await CallerReranker(Reranker(failure)).scores("喝什么", TEXTS)
+        await caller_scores(Reranker(failure), "喝什么", TEXTS)
 
 
 @pytest.mark.parametrize("vectors", [None, 7, [], [[1.0]], [[1.0], None], [[1.0], ["x"]], [[1.0], [math.nan]]])
@@ -90,7 +90,7 @@ async def test_a_model_that_is_not_even_asynchronous_is_away() -> None:
     hasty: Any = Hasty()
     for query in ("raise", "give"):
         with pytest.raises(UnavailableError):
-            await CallerReranker(hasty).scores(query, TEXTS)
+            await caller_scores(hasty, query, TEXTS)
 
 
 class Plain:
@@ -168,7 +168,7 @@ CALLS: dict[str, Callable[[Any], Awaitable[Any]]] = {
     "chat": lambda model: CallerChat(model, 0.01, ListedMeter()).ask(ASK),
     "embedder": lambda model: CallerEmbedder(model).embed_documents(TEXTS),
     "query": lambda model: CallerEmbedder(model).embed_query("茶"),
-    "reranker": lambda model: CallerReranker(model).scores("茶", TEXTS),
+    "reranker": lambda model: caller_scores(model, "茶", TEXTS),
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.models.client import ModelClient
-from cognitive_memory_core.models.reranking import HttpReranker
+from cognitive_memory_core.models.reranking import http_scores
 from cognitive_memory_core.settings.schema import RerankSettings
 from tests.support import model_server
 from tests.support.meters import ListedMeter
@@ -22,7 +22,7 @@ async def scored(url: str, meter: ListedMeter | None = None, texts: list[str] = 
     settings = RerankSettings(api_url=url, model_name="r")
     client = ModelClient(settings, "rerank", meter or ListedMeter())
     try:
-        return await HttpReranker(settings, client, seconds=1.0).scores("乌龙茶", texts)
+        return await http_scores("r", client, "乌龙茶", texts, seconds=1.0)
     finally:
         await client.close()
 
