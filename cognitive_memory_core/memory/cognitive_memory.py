@@ -543,7 +543,7 @@ class CognitiveMemory(PinsAndRevisions):
         from ..transfer import backed_up  # noqa: PLC0415  # as above
 
         await opened.buffer.flush()
-        async with learning.purge.turn:  # no erasure meanwhile
+        async with learning.forgetting.turn:  # no erasure meanwhile
             await backed_up(
                 opened.data_dir,
                 Path(path),

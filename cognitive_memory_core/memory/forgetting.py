@@ -6,55 +6,64 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 from .. import sentences
 from ..consent import Consent
 from ..domain.erasure import RESTORABLE, Erasure, keys_of
 from ..domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
-from ..domain.figures import PurgeState
 from ..domain.profile import Profile, ProfileKey
 from ..domain.reading import ReadFilter
 from ..domain.scope import DEFAULT_AGENT, Interval, Scene, Scope, derived_id
 from ..domain.turn import Alias, TurnLimits, shortened
-from ..end_summaries import EndSummaries
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownEvent
-from ..historian.message_buffer import MessageBuffer
 from ..historian.pipeline import group_fact, own_key
-from ..historian.upkeep import ClockWatch
-from ..ports import Clock
-from ..profiles.files import FileProfiles
-from ..queue.job_queue import FileQueue
 from ..settings.schema import Settings
 from ..store.erasure import Eraser
 from ..store.events import EventLedger
-from ..store.ledger import Ledger
 from ..store.names import MOST_NAMES
 from ..text.characters import clear_caches
 from ..text.names import clean_name, clean_text
 from ..text.people import Redaction
 from ..text.retelling import untelling, without_retold
 from ..text.statements import offences
+from .opened import Opened
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
 MOST_DATED = 1_000  # events of one instant that are read to find a correction or an equal one
-TRIES = 3  # rebuilds in a row while further erasures happen
 
 
-class Purge:
-    """Removes the bytes of erased data from the disk, at most once an hour: from the ledger, then from the index.
+class Forgetting:
+    """Erases persons and places, forgets events, erases these after the restore period, and purges what was erased.
 
-    The ledger records that a purge is due until both are done. If the index is unavailable, both are purged again.
+    An erasure can be interrupted anywhere and repeated: the ledger has the names and memo ids needed to clean the other
+    stores, so it is cleaned last, in one transaction. Stores that may have been written meanwhile are cleaned again.
+
+    A purge removes the bytes of erased data from the disk, at most once an hour: from the ledger, then from the index.
+    The ledger records that it is due until both are done. If the index is unavailable, both are purged again.
     """
 
-    def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
-        """Create for a ledger and an index; ``rebuild`` builds the index anew, without the erased events."""
-        self._eraser = eraser
-        self._clock = clock
-        self._rebuild = rebuild
-        self._running = asyncio.Lock()
+    def __init__(
+        self,
+        opened: Opened,
+        *,
+        suspended: Callable[[], AbstractAsyncContextManager[None]],
+        refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]],
+        on_erased: Callable[[], None] = lambda: None,
+        on_changed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Forget in what is open. While ``suspended`` is entered, no job or merge writes.
+
+        ``refresh`` updates index and caches for changed profiles. ``on_erased`` is called after each erasure,
+        ``on_changed`` after :meth:`forget` and :meth:`restore`.
+        """
+        self.ledger, self.buffer, self.queue, self.memos = opened.ledger, opened.buffer, opened.queue, opened.memos
+        self.profiles, self.consent, self.reconciler = opened.profiles, opened.consent, opened.reconciler
+        self.clock, self.watch = opened.clock, opened.watch
+        self._suspended, self._refresh = suspended, refresh
+        self._on_erased, self._on_changed = on_erased, on_changed
         self.turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
 
@@ -71,60 +80,30 @@ class Purge:
                 self._erasures += 1
                 clear_caches()
 
-    async def run_if_due(self) -> bool:
+    async def purge_if_due(self) -> bool:
         """Purge if a purge is due and the last one was at least an hour ago; return whether it was done.
 
-        An unavailable store does not raise: the purge stays due.
+        A last purge dated in the future is ignored. An unavailable store does not raise: the purge stays due, as it
+        does if something was erased meanwhile.
         """
+        eraser, now = self.ledger.eraser, self.clock.now()
         try:
-            async with self._running:
-                state = await self._eraser.purge_due()
-                if state.erased_at is None or self._seconds_until_allowed(state):
-                    return False
-                for _ in range(TRIES):
-                    async with self.turn:  # waits for a running erasure, so that the rebuild sees it
-                        erasures = self._erasures
-                        await self._eraser.purge(self._clock.now())
-                    await self._rebuild()
-                    async with self.turn:
-                        if erasures == self._erasures:
-                            await self._eraser.end_purge()
-                            clear_caches()  # entries cached by searches that ran during an erasure
-                            return True
+            state = await eraser.purge_due()
+            if state.erased_at is None or (state.purged_at and timedelta() <= now - state.purged_at < EVERY):
                 return False
+            async with self.turn:  # waits for a running erasure, so that the rebuild sees it
+                erasures = self._erasures
+                await eraser.purge(self.clock.now())
+            if self.reconciler:
+                await self.reconciler.rebuild()
+            async with self.turn:
+                if is_done := erasures == self._erasures:
+                    await eraser.end_purge()
+                    clear_caches()  # entries cached by searches that ran during an erasure
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return False
-
-    def _seconds_until_allowed(self, state: PurgeState) -> float:
-        """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
-        passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
-        return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0
-
-
-@dataclass(frozen=True)
-class Forgetting:
-    """Erases persons and places, forgets events, and erases these after the restore period.
-
-    An erasure can be interrupted anywhere and repeated: the ledger has the names and memo ids needed to clean the other
-    stores, so it is cleaned last, in one transaction. Stores that may have been written meanwhile are cleaned again.
-
-    While ``suspended`` is entered, no job or merge writes. ``refresh`` updates index and caches for changed profiles.
-    ``on_erased`` is called after each erasure, ``on_changed`` after :meth:`forget` and :meth:`restore`.
-    """
-
-    ledger: Ledger
-    buffer: MessageBuffer
-    queue: FileQueue
-    memos: EndSummaries
-    profiles: FileProfiles
-    consent: Consent
-    clock: ClockWatch
-    purge: Purge
-    suspended: Callable[[], AbstractAsyncContextManager[None]]
-    refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
-    on_erased: Callable[[], None] = lambda: None
-    on_changed: Callable[[], None] = lambda: None
+        return is_done
 
     async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
         """Erase a person everywhere, for every agent; raise NotPermitted unless the person or an operator asks.
@@ -134,21 +113,21 @@ class Forgetting:
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
         place = Scope(DEFAULT_AGENT, "private", user_id)  # of any agent: an erasure covers all
-        async with self.purge.erasing():
+        async with self.erasing():
             await self.buffer.flush()
             memo_ids = await self.ledger.notes.memo_ids(user_id)
             hide = await self._hiding(scene, user_id, names)
-            async with self.suspended():
+            async with self._suspended():
                 await self.buffer.erase_person(user_id, hide)
                 jobs = await self.queue.erase_person(user_id, hide)
                 await self.memos.erase(memo_ids, place, hide)
                 keys = await self._erase_profiles(self.profiles.erase_person(user_id, hide))
-                wiped, memo_ids = await self.ledger.eraser.forget_person(user_id, self.clock.now(), hide)
+                wiped, memo_ids = await self.ledger.eraser.forget_person(user_id, self.watch.now(), hide)
                 await self.consent.load()
                 await self.memos.erase(memo_ids, place, hide)
                 keys |= await self._erase_profiles(self.profiles.erase_person(user_id, hide))
                 await self.buffer.erase_person(user_id, hide)
-            self.on_erased()
+            self._on_erased()
         own = sum(key.user_id == user_id for key in keys)
         wiped = replace(wiped, reworded=wiped.reworded + len(keys) - own)
         return await self._erasure(wiped, jobs=jobs, profiles=own)
@@ -159,25 +138,25 @@ class Forgetting:
         The caller must check who may erase a group, which is not checked here.
         """
         scope = scene.scope
-        async with self.purge.erasing():
-            async with self.suspended():
+        async with self.erasing():
+            async with self._suspended():
                 await self.buffer.erase_place(scope)
                 jobs = await self.queue.erase_place(scope)
                 fed = await self.ledger.facts.keys_with_facts_of(scope)
                 keys = await self._erase_profiles(self.profiles.erase_place(scope))
                 keys |= await self._erase_profiles(self.profiles.erase(fed))  # merged anew from facts of other places
-                wiped, memo_ids = await self.ledger.eraser.forget_place(scope, self.clock.now())
+                wiped, memo_ids = await self.ledger.eraser.forget_place(scope, self.watch.now())
                 await self.consent.load()
                 await self.memos.erase(memo_ids, scope, str)
                 keys |= await self._erase_profiles(self.profiles.erase_place(scope))
                 keys |= await self._erase_profiles(self.profiles.erase(fed))
                 await self.buffer.erase_place(scope)
-            self.on_erased()
+            self._on_erased()
         return await self._erasure(wiped, jobs=jobs, profiles=len(keys))
 
     async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
         keys = await erasing
-        await self.refresh(keys)
+        await self._refresh(keys)
         return set(keys)
 
     async def _hiding(self, scene: Scene, user_id: str, names: Collection[str]) -> Redaction:
@@ -190,7 +169,7 @@ class Forgetting:
         borne = await self.ledger.names.borne(user_id)
         asking = [scene.user_name] if scene.user_id == user_id else []
         used_names = list(dict.fromkeys((*asking, *names, *known, *sorted(waiting), *borne)))[:MOST_NAMES]
-        shown, now = {clean_name(name) for name in used_names} - {""}, self.clock.now()
+        shown, now = {clean_name(name) for name in used_names} - {""}, self.watch.now()
         chat = Scope(DEFAULT_AGENT, "private", user_id)
         await self.ledger.names.note_all([Alias(chat, user_id, name, now, now) for name in shown.difference(known)])
         shared = frozenset(await self.ledger.names.shared([user_id]))
@@ -207,19 +186,19 @@ class Forgetting:
             await self.buffer.flush()
             theirs = (event.person, event.user_id if event.request_type == "private" else "")
             by_author = scene.kind != "operator" and scene.user_id in theirs
-            await self.ledger.eraser.forget(event.id, self.clock.now(), "author" if by_author else "other")
-            self.on_changed()
+            await self.ledger.eraser.forget(event.id, self.watch.now(), "author" if by_author else "other")
+            self._on_changed()
 
     async def restore(self, event: Event) -> Event:
         """Make a forgotten event active again and return it; if an active event has the same text, return that one.
 
         Raises UnknownEvent if the event was forgotten over 30 days ago, is erased, or its messages were withdrawn.
         """
-        is_over = event.retired_at is not None and event.retired_at < self.clock.now() - RESTORABLE
+        is_over = event.retired_at is not None and event.retired_at < self.watch.now() - RESTORABLE
         restored = None if is_over else await self.ledger.events.restore(event.id)
         if restored is None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        self.on_changed()
+        self._on_changed()
         return restored
 
     async def erase_expired(self) -> int:
@@ -229,11 +208,11 @@ class Forgetting:
         continues.
         """
         try:
-            expired = await self.ledger.eraser.expired(self.clock.horizon() - RESTORABLE)
+            expired = await self.ledger.eraser.expired(self.watch.horizon() - RESTORABLE)
             if not expired:
                 return 0
-            async with self.purge.erasing():
-                async with self.suspended():
+            async with self.erasing():
+                async with self._suspended():
                     corrected: dict[str, list[Event]] = {}
                     events_by_key: dict[ProfileKey, list[Event]] = {}
                     for event in expired:  # its active corrections have its date, speaker and sources
@@ -249,9 +228,9 @@ class Forgetting:
                         ids = [event.id for event in events]
                         if await self.profiles.reword(key, untelling(events, corrected), ids):
                             reworded.append(key)
-                    await self.refresh(reworded)
-                    erased = await self.ledger.eraser.erase([event.id for event in expired], self.clock.now())  # last
-                self.on_erased()
+                    await self._refresh(reworded)
+                    erased = await self.ledger.eraser.erase([event.id for event in expired], self.watch.now())  # last
+                self._on_erased()
         except CognitiveMemoryError as away:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0

@@ -32,7 +32,7 @@ from ..recall.compression import ModelSummariser
 from ..tasks import BackgroundLoop
 from ..transfer import imported
 from ..vectors.indexer import BATCH, Indexer, ProfileIndexer
-from .forgetting import Forgetting, Purge
+from .forgetting import Forgetting
 from .opened import Opened
 
 log = logging.getLogger(__name__)
@@ -137,19 +137,11 @@ class Learning:
             opened.names.of,
             on_stored,
         )
-        self.purge = Purge(ledger.eraser, clock, self._rebuild_index)
         self.forgetting = Forgetting(
-            ledger,
-            opened.buffer,
-            opened.queue,
-            opened.memos,
-            opened.profiles,
-            opened.consent,
-            opened.watch,
-            self.purge,
+            opened,
             suspended=self._suspended,
-            on_erased=self._note_erased,
             refresh=self._refresh_profiles,
+            on_erased=self._note_erased,
             on_changed=self.merging.nudge,
         )
         self.upkeep = Upkeep(ledger, live, opened.watch.horizon, self._erase_due)
@@ -302,11 +294,7 @@ class Learning:
         for key in keys:
             await self.opened.ledger.profiles.take_in(key, self.opened.profiles.read)
 
-    async def _rebuild_index(self) -> None:
-        if self.opened.reconciler:
-            await self.opened.reconciler.rebuild()
-
     async def _erase_due(self) -> None:
         await self.forgetting.erase_expired()
         await self.opened.consent.erase_ended(self.opened.clock.now())
-        await self.purge.run_if_due()
+        await self.forgetting.purge_if_due()

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -22,7 +23,8 @@ from cognitive_memory_core.historian.intake import Admission, Intake
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.historian.name_observer import NameObserver
 from cognitive_memory_core.historian.upkeep import ClockWatch
-from cognitive_memory_core.memory.forgetting import Forgetting, Purge
+from cognitive_memory_core.memory.forgetting import Forgetting
+from cognitive_memory_core.memory.opened import Opened
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
@@ -79,19 +81,19 @@ class World:
         self.is_away = False
         ledger = copy(self.ledger)
         ledger.eraser = Step(self.ledger.eraser, self, "ledger")  # type: ignore[assignment]
-        self.purge = Purge(self.ledger.eraser, self.clock, self.rebuild)
-        self.forgetting = Forgetting(
-            ledger,
-            self.journal,
-            Step(self.queue, self, "queue"),  # type: ignore[arg-type]
-            Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
-            Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
-            self.consent,
-            ClockWatch(self.clock, ledger.housekeeping),
-            self.purge,
-            self.suspended,
-            self.unportray,
+        self.reconciler = SimpleNamespace(rebuild=self.rebuild)
+        opened = SimpleNamespace(
+            ledger=ledger,
+            buffer=self.journal,
+            queue=Step(self.queue, self, "queue"),
+            memos=Step(self.mirror, self, "mirror"),
+            profiles=Step(self.profiles, self, "profiles"),
+            consent=self.consent,
+            clock=self.clock,
+            watch=ClockWatch(self.clock, ledger.housekeeping),
+            reconciler=self.reconciler,
         )
+        self.forgetting = Forgetting(cast("Opened", opened), suspended=self.suspended, refresh=self.unportray)
 
     @property
     def intake(self) -> Intake:
@@ -212,7 +214,8 @@ async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) 
     assert await world.told() == set()
     assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
     assert world.queue.counts().pending == 1
-    assert await world.purge.run_if_due() or (await world.ledger.eraser.purge_due()).purged_at
+    world.fails_at = 0
+    assert await world.forgetting.purge_if_due() or (await world.ledger.eraser.purge_due()).purged_at
 
 
 async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> None:
@@ -252,15 +255,15 @@ async def test_what_waited_while_the_log_refused_is_written_clean(world: World) 
 
 async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
     """A second purge waits for an hour, and none runs without an erasure."""
-    assert not await world.purge.run_if_due()
+    assert not await world.forgetting.purge_if_due()
     await world.forgetting.forget_person(GROUP, "2000001")
-    assert await world.purge.run_if_due()
+    assert await world.forgetting.purge_if_due()
     world.clock.advance(minutes=59)
     await world.forgetting.forget_person(MILI, "2000002")
-    assert not await world.purge.run_if_due()
+    assert not await world.forgetting.purge_if_due()
     assert (await world.ledger.eraser.purge_due()).erased_at == world.clock.now()
     world.clock.advance(minutes=1)
-    assert await world.purge.run_if_due()
+    assert await world.forgetting.purge_if_due()
     assert world.rebuilt == 2
 
 
@@ -268,17 +271,17 @@ async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None
     """A purge is complete only after the index is rebuilt; while that is unavailable, it is tried once an hour."""
     world.is_away = True
     await world.forgetting.forget_person(GROUP, "2000001")
-    assert not await world.purge.run_if_due()
+    assert not await world.forgetting.purge_if_due()
     assert (await world.ledger.eraser.purge_due()).erased_at is not None
     world.is_away = False
-    assert not await world.purge.run_if_due()
+    assert not await world.forgetting.purge_if_due()
     world.clock.advance(hours=1)
-    assert await world.purge.run_if_due()
+    assert await world.forgetting.purge_if_due()
     assert (await world.ledger.eraser.purge_due()).erased_at is None
 
 
 async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> None:
-    """An erasure during a purge causes another rebuild of the index."""
+    """An erasure during a purge makes another purge due, which rebuilds the index again."""
     await world.forgetting.forget_person(GROUP, "2000001")
     building, may_end = asyncio.Event(), asyncio.Event()
     rebuild = world.rebuild
@@ -288,14 +291,16 @@ async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> No
         await may_end.wait()
         await rebuild()
 
-    purge = world.purge._rebuild = slowly
-    purging = asyncio.create_task(world.purge.run_if_due())
+    world.reconciler.rebuild = slowly
+    purging = asyncio.create_task(world.forgetting.purge_if_due())
     await building.wait()
     await world.forgetting.forget_person(MILI, "2000002")
     may_end.set()
-    assert await purging
+    assert not await purging
+    assert (await world.ledger.eraser.purge_due()).erased_at is not None
+    world.clock.advance(hours=1)
+    assert await world.forgetting.purge_if_due()
     assert world.rebuilt == 2
-    assert purge is slowly
 
 
 async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: World) -> None:
@@ -307,15 +312,15 @@ async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: W
         built.append(set(rows))
 
     async def forget_slowly() -> None:
-        async with world.purge.erasing():
+        async with world.forgetting.erasing():
             await held.wait()
             await world.ledger.eraser.forget_person("2000002", world.clock.now(), str)
             rows.clear()
 
-    world.purge._rebuild = rebuild
+    world.reconciler.rebuild = rebuild
     forgetting = asyncio.create_task(forget_slowly())
     await asyncio.sleep(0)
-    purging = asyncio.create_task(world.purge.run_if_due())
+    purging = asyncio.create_task(world.forgetting.purge_if_due())
     await asyncio.sleep(0)
     held.set()
     await asyncio.gather(forgetting, purging)
@@ -335,12 +340,12 @@ async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) 
     world.ledger.eraser.purge = counted  # type: ignore[method-assign]
     await world.forgetting.forget_person(GROUP, "2000001")
     for _ in range(2):
-        assert not await world.purge.run_if_due()
+        assert not await world.forgetting.purge_if_due()
     await world.forgetting.forget_person(MILI, "2000002")
-    assert not await world.purge.run_if_due()
+    assert not await world.forgetting.purge_if_due()
     assert len(times) == 1
     world.clock.advance(hours=1)
-    assert not await world.purge.run_if_due()
+    assert not await world.forgetting.purge_if_due()
     assert len(times) == 2
 
 
