@@ -164,19 +164,15 @@ def indexed_text(speaker: str, at: date, said: str) -> str:
     return f"{speaker}\n{at.isoformat()[:10]}\n{at.month}月{at.day}日\n{said}"
 
 
-TERMS_VERSION = 3
 _READ = 8_000  # characters of a text that are read
 _INDEXED = 4_000  # terms of a text: 2,000 characters of Chinese
 ASKED = 256  # terms of a question that are read: a question may stand at the end of a long message
 SEARCHED = 64  # of them that are searched: the rarest
 LEAST_TELLING = 0.5  # minimum weight of a single character searched beside pairs
 _WORD_LENGTH = 64
-_LAST_OF_16_BITS = "\uffff"
 _FIRST_WITHOUT_ACCENTS = "\u2000"
-_ONCE_MARKS = frozenset(map(chr, (*range(0x19B0, 0x19CA), 0x1CF2, 0x1CF3)))  # letters now; SQLite's Unicode is older
 
 _HAN = "\U00020000", "\U000323af"
-_IDEOGRAPHS = "㐀", "鿿"
 _RUNNING_ON = f"々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿가-힣\uf900-\ufaff{_HAN[0]}-{_HAN[1]}"
 _WORD = f"[^\\W_{_RUNNING_ON}]+"
 _PIECE = lazy(f"([{_RUNNING_ON}]+)|({_WORD}(?:[-._'@+]{_WORD})*)")
@@ -188,14 +184,7 @@ def index_terms(text: str) -> list[str]:
     """Return the terms of a text with repetitions: characters, pairs, words and emoji."""
     terms: list[str] = []
     for run, word in pieces_of(text):
-        if run:
-            characters = run if max(run) <= _LAST_OF_16_BITS else _spelled(run)
-            terms += characters
-            terms += map(add, characters, characters[1:])
-        elif word.isalpha() or word.isdecimal():
-            terms.append(stem(word[:_WORD_LENGTH]))
-        else:
-            terms += _words(word)
+        terms += (*run, *map(add, run, run[1:])) if run else _words(word)
         if len(terms) >= _INDEXED:
             break
     return terms[:_INDEXED]
@@ -212,15 +201,13 @@ def query_terms(text: str, *, characters: bool = False) -> list[str]:
     has_pairs = any(len(run) > 1 for run, _ in pieces)
     terms: list[str] = []
     for run, word in pieces:
-        spelled = _spelled(run) if run else ()
         if word:
             terms += [term for term in _words(word) if len(term) > 1] or [word]
         elif not has_pairs:
-            terms += spelled
+            terms += run
         else:
-            terms += map(add, spelled, spelled[1:])
-            if characters:
-                terms += [term for char, term in zip(run, spelled, strict=True) if telling(char) >= LEAST_TELLING]
+            terms += map(add, run, run[1:])
+            terms += [char for char in run if characters and telling(char) >= LEAST_TELLING]
     asked = list(dict.fromkeys(terms))
     idle = _idle_terms()
     return ([term for term in asked if term not in idle] or asked)[:ASKED]
@@ -230,11 +217,6 @@ def pieces_of(text: str) -> list[tuple[str, str]]:
     """Split a text into (run, word) pairs: one is a run of unspaced script or a word, the other is ""."""
     folded = unicodedata.normalize("NFKC", text[:_READ]).casefold()
     return _PIECE.findall(folded.translate(_FOLDED))
-
-
-def _spelled(run: str) -> list[str]:
-    """Return each character of a run as a term; one above U+FFFF is written as its code point."""
-    return [_numbered(char) if char > _LAST_OF_16_BITS else char for char in run]
 
 
 @cache
@@ -255,23 +237,17 @@ def _words(word: str) -> list[str]:
 
 
 def _folded(char: str) -> str:
-    """Fold a character as unicode61 needs it: no accents, an emoji becomes a word, other signs separate words."""
+    """Fold a character: no accents, simplified Chinese, an emoji becomes a word, other signs separate words."""
     category = unicodedata.category(char)
     if category[0] == "M":
         return ""
     if category == "So":
-        return f" {_numbered(char)} "
+        return f" u{ord(char):x} "
     if category[0] not in "LN":
         return char if char in "-._'@+" else " "
-    if _HAN[0] <= char <= _HAN[1] or _IDEOGRAPHS[0] <= char <= _IDEOGRAPHS[1]:
+    if _FIRST_HAN <= char <= _LAST_HAN or char >= _HAN[0]:
         return _simplifier()(char)
-    if char > _LAST_OF_16_BITS or char in _ONCE_MARKS:
-        return f" {_numbered(char)} "
     return unicodedata.normalize("NFKD", char)[0] if char < _FIRST_WITHOUT_ACCENTS else char
-
-
-def _numbered(char: str) -> str:
-    return f"u{ord(char):x}"
 
 
 _FOLDED = CharacterTable(_folded)

@@ -17,9 +17,9 @@ from ...domain.event import Event
 from ...domain.message import Message
 from ...text.characters import cleared_on_erasure
 from ...text.statements import holds_number
-from ...text.terms import TERMS_VERSION, forms_version, index_terms, indexed_text
+from ...text.terms import forms_version, index_terms, indexed_text
 
-FORM = f"3/{TERMS_VERSION}/{unicodedata.unidata_version}/{forms_version()}"
+FORM = f"4/{unicodedata.unidata_version}/{forms_version()}"
 READ = 600  # characters of a line
 LINE_HEAD = [
     ("at_us", "i8"),
