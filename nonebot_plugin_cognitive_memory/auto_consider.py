@@ -8,9 +8,7 @@ or opted out of meanwhile are not there any more.
 
 from __future__ import annotations
 
-import asyncio
 import math
-import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -24,7 +22,7 @@ from nonebot import get_driver
 import cognitive_memory_core as core
 
 from . import replies
-from .config import read_json, replace_json, setup
+from .config import JsonFile, setup
 from .lifecycle import get_memory, lifetime
 from .limits import Newest, complain
 from .scene import scene_at
@@ -87,9 +85,8 @@ class Considerer:
         self._memory = memory
         self._capture = capture
         self._clock = clock
-        self._file = file
+        self._file = JsonFile[list[Any]](file, list) if file else None
         self._is_read = False
-        self._writing = threading.Lock()  # a write whose task was cancelled continues in its thread
         self._pending: Newest[core.Scope, PendingLines] = Newest(PLACES)
         self._learned: Newest[core.Scope, deque[str]] = Newest(PLACES)
         self._loop = core.BackgroundLoop(
@@ -219,7 +216,7 @@ class Considerer:
         """
         if self._is_read or self._file is None:
             return
-        listed: list[Any] = await asyncio.to_thread(read_json, self._file, list)
+        listed = await self._file.read()
         self._is_read = True
         for place in listed if self._capture.auto_consider != "off" else ():
             try:
@@ -233,26 +230,19 @@ class Considerer:
                 self._pending[scene.scope] = PendingLines(OrderedDict({**earlier, **later.lines}))
 
     async def _save(self) -> None:
-        """Write the file, or remove it if nothing waits; log a failure."""
+        """Write the file; log a failure."""
         if self._file is None or not self._is_read:
             return
-        rows: list[object] = []
+        rows: list[Any] = []
         for pending in self._pending.values():
             scene = next(iter(pending.lines.values())).scene
             user_id = "" if scene.group_id else scene.user_id
             place = {"agent": scene.agent, "group_id": scene.group_id, "user_id": user_id}
             rows.append({**place, "line_ids": list(pending.lines)})
         try:
-            await asyncio.to_thread(self._write, self._file, rows)
+            await self._file.change(lambda _: rows)
         except OSError as refused:
             complain(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
-
-    def _write(self, file: Path, rows: Sequence[object]) -> None:
-        with self._writing:
-            if rows:
-                replace_json(file, rows)
-            else:
-                file.unlink(missing_ok=True)
 
 
 async def unlearned(
@@ -269,7 +259,6 @@ def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
 
 
 considerer = Considerer(get_memory, setup.settings.capture, file=setup.data_dir / FILE if setup.data_dir else None)
-lifetime.on_late_line = considerer.note
 get_driver().on_startup(considerer.start)
 get_driver().on_shutdown(considerer.stop)
 get_driver().on_shutdown(lifetime.settle)  # the last hook runs first: waiting lines are collected before the rest stops

@@ -5,12 +5,12 @@ There is no API call per message, and no exception reaches the bot. Replies to `
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -27,7 +27,7 @@ import cognitive_memory_core as core
 from . import heard, replies
 from .auto_consider import considerer
 from .command_table import chat_text, is_ours
-from .config import lent_model, read_json, replace_json, setup
+from .config import JsonFile, lent_model, setup
 from .erasure import note_departure, on_erased, returned
 from .heard import find_message, line_copies, sent_at
 from .lifecycle import get_memory, lifetime
@@ -44,11 +44,9 @@ class Announcements:
     """The groups that got the notice, stored in a file; a group is added after the notice was sent."""
 
     def __init__(self, path: Path) -> None:
-        """Keep the groups in the file at ``path``, which the first :meth:`tell` reads."""
-        self._path = path
-        self._told: set[str] | None = None
+        """Keep the groups in the file at ``path``."""
+        self._told = JsonFile[list[Any]](path, list)
         self._on_its_way: set[str] = set()
-        self._turn = asyncio.Lock()
 
     async def tell(
         self, scene: core.Scene, send: Callable[[], Awaitable[object]], *, asks_provider: bool = False
@@ -65,15 +63,9 @@ class Announcements:
             return
         self._on_its_way.add(place)
         try:
-            async with self._turn:
-                if self._told is None:
-                    self._told = set(map(str, await asyncio.to_thread(read_json, self._path, list)))
-            if self._told & {place, told + ASKING}:
-                return
-            await send()
-            async with self._turn:
-                self._told = {*self._told, place}
-                await asyncio.to_thread(replace_json, self._path, sorted(self._told))
+            if not {place, told + ASKING} & set(map(str, await self._told.read())):
+                await send()
+                await self._told.change(lambda told: [*told, place])
         finally:
             self._on_its_way.discard(place)
 
@@ -128,17 +120,20 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
         kind, sent = v12.Message if isinstance(bot, v12.Bot) else v11.Message, data.get("message")
         wording = worded(type_validate_python(kind, () if sent is None else sent))
         message = _own_message(bot, data, result, FORWARDED if api in FORWARDING else wording.text, asker)
-        if message is not None:
-            asked = find_message(bot, event) if event is not None and asker is not None else None
-            heard.answer_sources.sent(message.scene, asked.id if asked else "", message.id)
-        if message is None or not await _may_be_kept(message, wording, asker, event):
+        if message is None:
             return
-        if message.text and is_captured(message.scene):
-            await get_memory().observe(message)
-            considerer.note(message)
-            if event is not None and message.scene == asker:
+        asked = find_message(bot, event) if event is not None and asker is not None else None
+        heard.answer_sources.sent(message.scene, asked.id if asked else "", message.id)
+        if not message.text or not is_captured(message.scene):
+            return
+        addressed = _addressed(message, wording, asker, event)
+
+        async def keep(memory: core.CognitiveMemory) -> None:
+            if await _is_kept(memory, message, addressed) and event is not None and message.scene == asker:
                 with unrecorded():
                     await announce(bot, event, message.scene)
+
+        await lifetime.hand_in(keep)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost a reply
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
@@ -173,23 +168,32 @@ def _own_message(
     )
 
 
-async def _may_be_kept(message: core.Message, wording: Wording, asker: core.Scene | None, event: Event | None) -> bool:
-    """Return whether everybody whom a message of the bot answers or mentions may be recorded.
+def _addressed(
+    message: core.Message, wording: Wording, asker: core.Scene | None, event: Event | None
+) -> list[tuple[core.Scene, datetime]]:
+    """Return whom a message of the bot answers or mentions, each with the time at which they must be recorded.
 
-    The time of the answered line counts, not of the answer: the answer to an incognito line may come after incognito
-    has ended, from another task, or as a reply.
+    It is the time of the answered line, not of the answer: the answer to an incognito line may come after incognito has
+    ended, from another task, or as a reply.
     """
-    memory, here = get_memory(), message.scene
-    if not memory.is_running:
-        return True
-    addressed: list[tuple[core.Scene, datetime]] = []
+    here, addressed = message.scene, list[tuple[core.Scene, datetime]]()
     if asker is not None and asker.scope == here.scope and isinstance(event, v11.Event | v12.Event):
         addressed.append((asker, sent_at(event)))
     if answered := heard.find_line(here, line_copies.known_id(here, line_id(wording.reply_to or ""))):
         addressed.append(answered)
     mentioned = (scene_at(here.agent, here.group_id, user_id) for user_id in wording.mentioned if here.group_id)
-    addressed += [(scene, message.sent_at) for scene in mentioned if scene]
-    return all([await memory.may_record(scene, at) for scene, at in addressed])
+    return addressed + [(scene, message.sent_at) for scene in mentioned if scene]
+
+
+async def _is_kept(
+    memory: core.CognitiveMemory, message: core.Message, people: Iterable[tuple[core.Scene, datetime]]
+) -> bool:
+    """Record a message, and let it be considered, if everybody of ``people`` may be recorded; return whether."""
+    if not memory.is_running or not all([await memory.may_record(scene, at) for scene, at in people]):
+        return False
+    await memory.observe(message)
+    considerer.note(message)
+    return True
 
 
 class _Recording(Rule):
@@ -266,10 +270,8 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
         if isinstance(bot, v12.Bot):
             platform_names.ask(bot, message.scene, message.sent_at)
         if message.text:
-            memory = get_memory()
-            await memory.observe(message)
-            if not memory.is_running or await memory.may_record(message.scene, message.sent_at):
-                considerer.note(message)
+            people = [(message.scene, message.sent_at)]
+            await lifetime.hand_in(partial(_is_kept, message=message, people=people))
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
@@ -294,9 +296,10 @@ async def withdraw(bot: Bot, event: Event) -> None:
     if scene is None:
         return
     message_id = line_copies.known_id(scene, line_id(withdrawn))
-    considerer.learned(scene, (message_id,))
-    try:
-        await get_memory().recall_message(scene, message_id)
-    except core.CognitiveMemoryError as refused:
-        if get_memory().is_running:
-            complain(replies.log.NOT_WITHDRAWN.format(reason=refused))
+    async with lifetime.in_order() as memory:
+        considerer.learned(scene, (message_id,))
+        try:
+            await memory.recall_message(scene, message_id)
+        except core.CognitiveMemoryError as refused:
+            if memory.is_running:
+                complain(replies.log.NOT_WITHDRAWN.format(reason=refused))

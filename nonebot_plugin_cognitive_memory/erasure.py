@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import anyio
 from nonebot import logger
@@ -22,7 +23,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .auto_consider import considerer
-from .config import read_json, replace_json, setup
+from .config import JsonFile, setup
 from .lifecycle import get_memory, run_with_bot
 from .limits import complain
 from .onebot import v11, v12
@@ -64,8 +65,10 @@ FILE = "memory.jsonl"
 
 
 @asynccontextmanager
-async def exported(memory: core.CognitiveMemory, user_id: str | None = None) -> AsyncGenerator[tuple[Path, int], None]:
-    """Export the memory, or one person's part of it; yield the file and the number of its rows.
+async def exported(
+    memory: core.CognitiveMemory, user_id: str | None = None, agent: str | None = None
+) -> AsyncGenerator[tuple[Path, int], None]:
+    """Export the memory, one person's part of it, or one agent's; yield the file and the number of its rows.
 
     The file is removed at the end, also if the caller is cancelled. A refusal of the disk is raised as StorageRefused.
     """
@@ -73,7 +76,7 @@ async def exported(memory: core.CognitiveMemory, user_id: str | None = None) -> 
         folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
         path = Path(folder.name) / FILE
         try:
-            yield path, await memory.export(path, user_id=user_id)
+            yield path, await memory.export(path, user_id=user_id, agent=agent)
         finally:
             with anyio.CancelScope(shield=True):
                 await asyncio.to_thread(folder.cleanup)
@@ -86,50 +89,38 @@ async def exported(memory: core.CognitiveMemory, user_id: str | None = None) -> 
 LEFT_FILE = "departed.json"
 EVERY = 3_600.0  # seconds between two looks for places whose time is over
 GONE = frozenset({"kick_me", "disband"})
-Departures = dict[core.Scope, tuple[core.Scene, datetime]]
+Row = list[Any]  # agent, group, person in a private chat, and the instant at which the bot left
 
 
 class LeftPlaces:
     """The places that the bot left and when, stored in a file; erased in the background once their time is over."""
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
-        """Keep departures in the file at ``path``, which :meth:`load` reads; ``now`` returns the current instant."""
-        self._path = path
+        """Keep departures in the file at ``path``; ``now`` returns the current instant."""
+        self.file = JsonFile[list[Row]](path, list)
         self._now = now
-        self._left: Departures | None = None
-        self._turn = asyncio.Lock()
         self.loop = core.BackgroundLoop("departures", self.forget_due, longest_pause=EVERY)
 
     def is_left(self, scene: core.Scene) -> bool:
-        """Return whether the bot left the place of a scene; False before :meth:`load`."""
-        return scene.scope in (self._left or {})
-
-    async def load(self) -> None:
-        """Read the file, once; what is unreadable in it counts as the end."""
-        async with self._turn:
-            if self._left is not None:
-                return
-            self._left = {}
-            with suppress(ValueError, TypeError):
-                rows: list[list[object]] = await asyncio.to_thread(read_json, self._path, list)
-                for agent, group, user, written in rows:
-                    scene, at = scene_at(str(agent), str(group), str(user) or "0"), datetime.fromisoformat(str(written))
-                    if scene is not None and at.tzinfo is not None:
-                        self._left[scene.scope] = scene, at
+        """Return whether the bot left the place of a scene; False before the file was read."""
+        departures = filter(None, map(_departure, self.file.value))
+        return any(left.scope == scene.scope for left, _ in departures)
 
     async def leave(self, scene: core.Scene) -> None:
         """Record that the bot left a place now; raises OSError if the file cannot be written."""
-        await self._replace(lambda left: {**left, scene.scope: (scene, self._now())})
+        row = [scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, self._now().isoformat()]
+        await self.forget(lambda left: left.scope == scene.scope, row)
 
-    async def forget(self, is_erased: Goes) -> None:
-        """Drop the places for which ``is_erased`` is true; raises OSError if the file cannot be written."""
-        await self._replace(lambda left: {place: one for place, one in left.items() if not is_erased(one[0])})
+    async def forget(self, is_erased: Goes, *more: Row) -> None:
+        """Drop the places for which ``is_erased`` is true, and unreadable rows; raises OSError as :meth:`leave`."""
+        kept = lambda row: (left := _departure(row)) is not None and not is_erased(left[0])  # noqa: E731  # one call
+        await self.file.change(lambda rows: [*filter(kept, rows), *more])
 
     async def due(self, days: float) -> list[core.Scene]:
         """Return the places that the bot left at least ``days`` days ago; [] for 0 days."""
-        await self.load()
         over = self._now() - timedelta(days=days)
-        return [scene for scene, at in (self._left or {}).values() if days and at <= over]
+        departures = filter(None, map(_departure, await self.file.read()))
+        return [scene for scene, at in departures if days and at <= over]
 
     async def forget_due(self) -> float:
         """Erase the places whose time is over; return the seconds until the next look, in which what failed is tried.
@@ -143,16 +134,14 @@ class LeftPlaces:
                 logger.warning(replies.log.logged(replies.log.forgot_place(scene, days)))
         return EVERY
 
-    async def _replace(self, change: Callable[[Departures], Departures]) -> None:
-        await self.load()
-        async with self._turn:
-            left, self._left = self._left or {}, change(self._left or {})
-            rows = [
-                [one.agent, one.group_id, "" if one.group_id else one.user_id, at.isoformat()]
-                for one, at in self._left.values()
-            ]
-            if self._left != left:
-                await asyncio.to_thread(replace_json, self._path, rows)
+
+def _departure(row: Row) -> tuple[core.Scene, datetime] | None:
+    """Return the place of a row of the file, and when the bot left it; None if it cannot be read."""
+    with suppress(ValueError, TypeError):
+        agent, group, user, written = map(str, row)
+        scene, at = scene_at(agent, group, user or "0"), datetime.fromisoformat(written)
+        return (scene, at) if scene is not None and at.tzinfo is not None else None
+    return None
 
 
 leaving = LeftPlaces(setup.data_dir / LEFT_FILE) if setup.data_dir else None

@@ -52,12 +52,11 @@ class TurnEnd:
 
         Errors of the memory are logged, not raised. ``perspective`` and ``force`` are those of ``Turn``.
         """
-        early = self._answered(lifetime.waiting_lines(self.scene))
         async with lifetime.in_order() as memory:
             lines: list[core.Message] = []  # enough of the log to find the answered line and those before it
             with suppress(core.CognitiveMemoryError):
                 lines = await memory.recent_messages(self.scene, 2 * setup.settings.historian.recent_messages_inject_k)
-            answered = early or self._answered(lines)  # later lines may have arrived meanwhile
+            answered = self._answered(lines)
             ids = (answered.id,) if answered else ()
             try:
                 turn = core.Turn(

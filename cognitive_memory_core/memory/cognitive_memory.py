@@ -500,8 +500,10 @@ class CognitiveMemory(PinsAndRevisions):
             return await opened.reconciler.rebuild()
         return len(await opened.ledger.vectors.embedded_ids(opened.embedder.fingerprint))
 
-    async def export(self, path: Path, *, user_id: str | None = None, place: Scope | None = None) -> int:
-        """Write everything, what one person said and pinned, or one place, as JSON Lines; return the number of rows.
+    async def export(
+        self, path: Path, *, user_id: str | None = None, place: Scope | None = None, agent: str | None = None
+    ) -> int:
+        """Write everything, what one person said and pinned, one place, or one agent's, as JSON Lines; return how many.
 
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
@@ -519,6 +521,7 @@ class CognitiveMemory(PinsAndRevisions):
             target,
             user_id=user_id,
             place=place,
+            agent=agent,
             profiles=opened.profiles,
             edited=lambda profile: without_forgotten(profile, opened.ledger.eraser),
         )

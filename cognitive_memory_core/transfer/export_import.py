@@ -270,8 +270,9 @@ async def exported(
     edited: ProfileEdit,
     user_id: str | None = None,
     place: Scope | None = None,
+    agent: str | None = None,
 ) -> int:
-    """Write all rows and profiles, or one person's, or one place's, to a file and return how many.
+    """Write all rows and profiles, or one person's, one place's, or one agent's, to a file and return how many.
 
     The file is complete or unchanged: a draft beside it is renamed to it at the end; on failure an earlier file stays.
     ``edited`` edits each profile before it is written.
@@ -279,10 +280,12 @@ async def exported(
 
     async def rows() -> AsyncIterator[ExportedRow]:
         async for row in archive.rows(user_id=user_id):
-            if place in (None, place_of(row)):
+            at = place_of(row)
+            if place in (None, at) and (at is None or agent in (None, at.agent)):
                 yield row
         for key in await profiles.keys():
-            if user_id in (None, key.user_id) and place in (None, key.scope) and (current := await profiles.find(key)):
+            is_wanted = user_id in (None, key.user_id) and place in (None, key.scope) and agent in (None, key.agent)
+            if is_wanted and (current := await profiles.find(key)):
                 yield await edited(current)
                 for one in reversed(await profiles.revisions(key)):
                     yield replace(one, profile=await edited(one.profile))

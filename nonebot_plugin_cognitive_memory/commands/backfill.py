@@ -10,10 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
 from typing import Any, cast
 
-from nonebot import get_driver
 from nonebot.adapters import Bot
 from nonebot.compat import type_validate_python
 from nonebot.exception import AdapterException
@@ -24,7 +22,7 @@ import cognitive_memory_core as core
 from .. import heard, replies
 from ..capture import announce, unrecorded
 from ..command_table import chat_text
-from ..config import read_json, replace_json, setup
+from ..config import JsonFile, setup
 from ..heard import line_number, sent_at
 from ..lifecycle import get_memory
 from ..limits import complain
@@ -179,6 +177,7 @@ LINES, MOST_LINES = 500, 20_000
 TENTHS = 10
 FILE = "backfill.json"  # the groups whose owners may take in what was said
 OWNERS = frozenset({"owner"})
+_allowed = JsonFile[list[Any]](setup.data_dir / FILE, list) if setup.data_dir else None
 _stopping: dict[core.Scope, asyncio.Event] = {}  # of the places that are being read
 
 
@@ -189,7 +188,7 @@ async def take_in(call: Call) -> str:
         await check_superuser(call)
         return await _allow(scope, is_allowed=said in replies.commands.ALLOW)
     is_superuser = await SUPERUSER(call.bot, call.event)
-    if not (is_superuser or scope.key in await asyncio.to_thread(_allowed)):
+    if not (is_superuser or (_allowed and scope.key in await _allowed.read())):
         return replies.commands.OPERATOR_ONLY
     await check_admin(call, replies.commands.OPERATOR_ONLY, OWNERS)
     if said in replies.commands.STOP:
@@ -246,24 +245,10 @@ async def _tell(call: Call, text: str) -> None:
 
 
 async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:
-    known = await asyncio.to_thread(_allowed)
-    changed = known | {scope.key} if is_allowed else known - {scope.key}
-    if setup.data_dir and changed != known:
+    if _allowed:
+        added = [scope.key] if is_allowed else []
         try:
-            await asyncio.to_thread(replace_json, setup.data_dir / FILE, sorted(changed))
+            await _allowed.change(lambda places: [*(place for place in places if place != scope.key), *added])
         except OSError as refused:
             raise core.StorageRefused(type(refused).__name__) from refused
     return replies.commands.ALLOWED if is_allowed else replies.commands.FORBIDDEN
-
-
-def _allowed() -> frozenset[str]:
-    """Return the places whose owners may; a file that cannot be read allows nobody."""
-    listed = read_json((setup.data_dir or Path()) / FILE, list)
-    return frozenset(one for one in listed if isinstance(one, str))
-
-
-@get_driver().on_shutdown
-async def stop_reading() -> None:
-    """End every running backfill after the page that it reads, because the bot stops."""
-    for stop in _stopping.values():
-        stop.set()

@@ -8,12 +8,11 @@ setting takes effect at once. The report of a day (what was learned, costs, what
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nonebot import get_bots, logger
@@ -24,7 +23,7 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..capture import unrecorded
-from ..config import read_json, replace_json, setup
+from ..config import JsonFile, setup
 from ..lifecycle import get_memory, run_with_bot
 from ..limits import complain
 from ..onebot import spoken, v11, v12
@@ -36,37 +35,25 @@ if TYPE_CHECKING:
 
 SCHEDULER = "nonebot_plugin_apscheduler"
 FILE = "evolution_schedule.json"
-MINUTE, HOUR = 60.0, 3600.0  # seconds
+HOUR = 3600.0  # seconds
 
 
-async def tick(
-    file: Path,
-    next_due: Callable[[datetime], datetime | None],
-    evolve: Callable[[], Awaitable[int]],
-    now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
-) -> None:
-    """Start a round if one is due; never raises. ``next_due`` returns the first due instant after a given one.
+async def is_due(file: JsonFile[dict[str, Any]], at: datetime, next_due: Callable[[datetime], datetime | None]) -> bool:
+    """Return whether something is due for the first time since ``file`` says, and store the instant there if it is.
 
-    If ``file`` stores no time, the present one is stored and no round starts. The time of a round is stored before the
-    round starts, so that a crash does not repeat it.
+    ``next_due`` returns the first due instant after a given one. If ``file`` says none, or a later instant, the present
+    one is stored and nothing is due. It is stored first, so that a crash repeats nothing. Raises OSError.
     """
-    try:
-        at, last = now(), (await asyncio.to_thread(read_json, file, dict)).get("last")
-        try:
-            since = datetime.fromisoformat(str(last)).astimezone(timezone.utc)
-        except ValueError:
-            since = None
-        since = since if since is not None and since <= at else None
-        due = next_due(since) if since else None
-        if since is None or (due is not None and due <= at):
-            await asyncio.to_thread(replace_json, file, {"last": at.isoformat()})
-        if due is not None and due <= at:
-            await evolve()
-    except (core.CognitiveMemoryError, OSError, ValueError) as failure:
-        complain(replies.log.not_evolved(failure))
+    since, last = None, (await file.read()).get("last")
+    with suppress(ValueError):
+        since = datetime.fromisoformat(str(last)).astimezone(timezone.utc)
+    if since is not None and since <= at and ((due := next_due(since)) is None or due > at):
+        return False
+    await file.change(lambda _: {"last": at.isoformat()})
+    return since is not None and since <= at
 
 
-def _next_due(after: datetime) -> datetime | None:
+def next_round(after: datetime) -> datetime | None:
     """Return when ``evolution.cron`` is next due after an instant; raises ValueError for an invalid expression."""
     trigger: Any = import_module("apscheduler.triggers.cron").CronTrigger
     settings = setup.settings
@@ -101,8 +88,8 @@ async def report(at: datetime, agent: str) -> Card:
     return daily_card(day, texts, remarks, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
 
 
-async def send_due(file: Path, at: datetime) -> bool:
-    """Send the report to every superuser in private if it is due at an instant and was not sent on this day.
+async def send_due(file: JsonFile[dict[str, Any]], at: datetime) -> bool:
+    """Send the report to every superuser in private if it is due at an instant; return whether it was.
 
     Nothing happens without a connected account or an open memory; then a later call sends it.
     """
@@ -110,10 +97,14 @@ async def send_due(file: Path, at: datetime) -> bool:
     if not wanted or not bots or not get_memory().is_running:
         return False
     hour, minute = map(int, wanted.split(":"))
-    due, today = at.replace(hour=hour, minute=minute, second=0, microsecond=0), at.date().isoformat()
-    if not due <= at < due + LATE or (await asyncio.to_thread(read_json, file, dict)).get("last") == today:
+
+    def next_due(since: datetime) -> datetime:
+        after = max(since, at - LATE).astimezone(at.tzinfo)
+        due = after.replace(hour=hour, minute=minute, second=0, microsecond=0)
+        return due if due > after else due + timedelta(days=1)
+
+    if not await is_due(file, at, next_due):
         return False
-    await asyncio.to_thread(replace_json, file, {"last": today})  # first: a crash must not repeat it
     card = await report(at, agent_of(bots[0]))
     for superuser in sorted(bots[0].config.superusers):
         for bot in bots:
@@ -146,20 +137,29 @@ async def _is_sent(bot: Bot, superuser: str, card: Card) -> bool:
     return False
 
 
-async def _look_for_round() -> float:
-    if setup.data_dir is not None and get_memory().is_running:  # else the directory is another bot's
-        await tick(setup.data_dir / FILE, _next_due, lambda: get_memory().evolve_groups(within=HOUR))
-    return MINUTE
+async def evolve_due(file: JsonFile[dict[str, Any]], at: datetime) -> None:
+    """Start a round of evolution if one is due at an instant; never raises."""
+    try:
+        if get_memory().is_running and await is_due(file, at, next_round):  # else the directory is another bot's
+            await get_memory().evolve_groups(within=HOUR)
+    except (core.CognitiveMemoryError, OSError, ValueError) as failure:
+        complain(replies.log.not_evolved(failure))
 
 
-async def _look_for_report() -> float:
+def _run(name: str, file: str, look: Callable[[JsonFile[dict[str, Any]], datetime], Awaitable[object]]) -> None:
+    """Look again and again, while the bot runs, whether something is due; ``file`` stores when it was."""
     if setup.data_dir is not None:
-        await send_due(setup.data_dir / REPORT_FILE, datetime.now(setup.settings.zone))
-    return EVERY
+        times = JsonFile[dict[str, Any]](setup.data_dir / file, dict)
+
+        async def work() -> float:
+            await look(times, datetime.now(setup.settings.zone))
+            return EVERY
+
+        run_with_bot(core.BackgroundLoop(name, work, longest_pause=EVERY))
 
 
 if find_spec(SCHEDULER) is None:
     logger.info(replies.log.logged(replies.log.NOT_SCHEDULED))
 else:
-    run_with_bot(core.BackgroundLoop("evolution", _look_for_round, longest_pause=MINUTE))
-run_with_bot(core.BackgroundLoop("daily report", _look_for_report, longest_pause=EVERY))
+    _run("evolution", FILE, evolve_due)
+_run("daily report", REPORT_FILE, send_due)

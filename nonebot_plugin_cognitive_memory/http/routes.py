@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from itertools import islice
 from pathlib import Path as File
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import Depends, FastAPI, Path, Query
-from fastapi.responses import StreamingResponse
+from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 import cognitive_memory_core as core
 
@@ -357,51 +355,37 @@ async def build_context(operator: Operator, wanted: Question) -> Answer:
 
 
 _exporting = asyncio.Lock()
-LINES = 500  # a part of an export
 
 
 async def export_memory(
     operator: Operator, user_id: Annotated[str | None, _given(guide.EXPORTED_USER)] = None
-) -> StreamingResponse:
+) -> FileResponse:
     """Send the agent's memory, or one person's part of it; 409 while another export runs."""
     if _exporting.locked():
         raise core.MistakeError(replies.http.EXPORTING)
     async with AsyncExitStack() as opening:
         await opening.enter_async_context(_exporting)
-        path, _ = await opening.enter_async_context(exported(operator.memory, user_id))
-        rows = _rows(path, operator.agent)
-        if user_id and not await asyncio.to_thread(lambda: any(row.get("type") for _, row in rows)):
+        path, rows = await opening.enter_async_context(exported(operator.memory, user_id, operator.agent))
+        if user_id and not rows:
             raise NothingThere(replies.http.UNKNOWN_PERSON)
-        return _Export((line for line, _ in _rows(path, operator.agent)), opening.pop_all())
+        return _Export(path, opening.pop_all())
 
 
-class _Export(StreamingResponse):
-    """Sends the agent's lines of an export in parts, and removes it however the sending ends."""
+class _Export(FileResponse):
+    """Sends an export, and removes it however the sending ends."""
 
-    def __init__(self, lines: Iterator[bytes], stack: AsyncExitStack) -> None:
+    def __init__(self, path: File, stack: AsyncExitStack) -> None:
         self._stack = stack
-        headers = {"Content-Disposition": f"attachment; filename={FILE}"}
-        super().__init__(self._sent(lines), headers=headers, media_type=JSON_LINES)
+        super().__init__(path, media_type=JSON_LINES, filename=FILE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            await self._stack.aclose()
+        async def forward(message: Message) -> None:
+            if not message.get("more_body", True):
+                await self._stack.aclose()  # before the client knows that it has everything
+            await send(message)
 
-    async def _sent(self, lines: Iterator[bytes]) -> AsyncGenerator[bytes, None]:
-        while part := await asyncio.to_thread(lambda: b"".join(islice(lines, LINES))):
-            yield part
-        await self._stack.aclose()  # before the client knows that it has everything
-
-
-def _rows(path: File, agent: str) -> Iterator[tuple[bytes, Any]]:
-    """Yield each line with its parsed content if it belongs to the agent or names no agent."""
-    with path.open("rb") as file:
-        for line in file:
-            row = orjson.loads(line)
-            if row.get("agent", agent) == agent:
-                yield line, row
+        async with self._stack:
+            await super().__call__(scope, receive, forward)
 
 
 async def evolve_group(group_id: GroupId, operator: Operator, days: DaysRead = 1) -> Answer:
@@ -529,7 +513,7 @@ def add_routes(api: FastAPI) -> None:
             responses[409]["model"] = ChangedEvent
         if endpoint is export_memory:
             responses[200] = {"content": {JSON_LINES: {"schema": {"type": "string"}}}, "description": description}
-            options["response_class"] = StreamingResponse
+            options["response_class"] = FileResponse
         api.add_api_route(
             path,
             endpoint,

@@ -10,7 +10,7 @@ import cognitive_memory_core as core
 KEYWORD = "[认知记忆]"
 STILL_OPENING = "记忆打开得比平时慢，机器人照常工作；这期间到的消息会等着，不会丢"
 NOT_OPENED = "记忆没有打开，机器人照常工作，只是记不住事：{reason}"
-CAME_TOO_EARLY = "记忆打开之前到的，有 {lines} 条消息、{calls} 次记录（一轮、整理或撤回）没有收下"
+CAME_TOO_EARLY = "记忆打开之前到的，有 {count} 条消息或记录（一轮、整理、撤回）没有收下"
 SETTINGS_ARE_NO_GROUP = (
     "设置 COGNITIVE_MEMORY 应为一组设置（例如 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5），请改正 .env 后重启"
 )

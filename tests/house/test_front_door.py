@@ -152,7 +152,7 @@ METHODS = {
     "set_belief_strength": "(self, scene, belief_id, strength)",
     "suggestions": "(self, scene)",
     "decide_suggestion": "(self, scene, suggestion_id, accept)",
-    "export": "(self, path, *, user_id=None, place=None)",
+    "export": "(self, path, *, user_id=None, place=None, agent=None)",
     "import_": "(self, path)",
     "configure": "(self, settings)",
     "explain": "(self, scene, query, *, budget=None, settings=None)",

@@ -319,7 +319,7 @@ async def test_what_waits_at_the_end_is_handed_over_after_the_next_start(
         await asyncio.sleep(0.01)
     await considerer.stop()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
-    assert not (tmp_path / "considering.json").exists()
+    assert (tmp_path / "considering.json").read_text() == "[]"
 
 
 async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_path: Path, log: list[str]) -> None:

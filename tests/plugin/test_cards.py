@@ -182,14 +182,15 @@ async def test_the_day_comes_by_itself_once(
     from nonebot_plugin_cognitive_memory import config
     from nonebot_plugin_cognitive_memory.commands import scheduled
 
-    stage, file = Stage(protocol, answers={"upload_file": {"file_id": "drawn"}}), tmp_path / "daily.json"
+    stage = Stage(protocol, answers={"upload_file": {"file_id": "drawn"}})
+    file = config.JsonFile[dict[str, Any]](tmp_path / "daily.json", dict)
     eight = datetime(2026, 3, 1, 8, 1, tzinfo=timezone.utc)
     monkeypatch.setattr(scheduled, "get_bots", lambda: {"1": stage.bot})
     assert not await scheduled.send_due(file, eight)
     wanted = core.Settings.from_mapping({"capture": {"daily_report": "8：00"}})
     monkeypatch.setattr(config.setup, "settings", wanted)
-    for hour in (7, 13):
-        assert not await scheduled.send_due(file, eight.replace(hour=hour))
+    for at in (eight.replace(hour=7), eight.replace(day=28, month=2, hour=13)):
+        assert not await scheduled.send_due(file, at)
     assert await scheduled.send_due(file, eight)
     assert not await scheduled.send_due(file, eight.replace(hour=9))
     api = "send_private_msg" if protocol == "v11" else "send_message"

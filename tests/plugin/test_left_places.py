@@ -53,9 +53,9 @@ async def looked() -> int:
     from nonebot_plugin_cognitive_memory import erasure
 
     assert erasure.leaving is not None
-    before = len(erasure.leaving._left or {})
+    before = len(erasure.leaving.file.value)
     await erasure.leaving.forget_due()
-    return before - len(erasure.leaving._left or {})
+    return before - len(erasure.leaving.file.value)
 
 
 def leaving(group: int, user: int = BOT, why: str = "kick_me") -> Any:
@@ -140,7 +140,7 @@ async def test_departures_survive_a_restart_and_a_damaged_file(app: object, tmp_
     calendar.days = 5
     born = LeftPlaces(path, calendar.now)
     assert not born.is_left(scene)
-    await born.load()
+    await born.due(0)
     assert born.is_left(scene)
     assert [found.scope for found in await born.due(5)] == [scene.scope]
     assert await born.due(6) == await born.due(0) == []

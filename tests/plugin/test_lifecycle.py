@@ -62,8 +62,10 @@ async def test_a_memory_whose_tasks_are_cancelled_opens_again(app: object, tmp_p
         for task in asyncio.all_tasks() - others if number == 1 else ():
             task.cancel()
         await asyncio.sleep(0)
-        await lifetime.memory.observe(core.Message(f"m{number}", scene, f"第 {number} 句", datetime.now(timezone.utc)))
+        line = core.Message(f"m{number}", scene, f"第 {number} 句", datetime.now(timezone.utc))
+        await lifetime.hand_in(lambda memory, line=line: memory.observe(line))
     await until(lambda: lifetime.memory.is_running)
+    await lifetime.settle()
     assert [line.id for line in await lifetime.memory.recent_messages(scene)] == ["m0", "m1", "m2"]
     assert dict((await lifetime.memory.status()).restarts)["memory"]
     await lifetime.stop()

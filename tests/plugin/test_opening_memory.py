@@ -35,6 +35,17 @@ async def until(it_is_so: Callable[[], bool]) -> None:
     raise AssertionError
 
 
+async def hear(lifetime: Any, line: core.Message) -> None:
+    """Hand in a line."""
+    await lifetime.hand_in(lambda memory: memory.observe(line))
+
+
+async def remember(lifetime: Any) -> str | None:
+    """Record a turn."""
+    async with lifetime.in_order() as memory:
+        return await memory.remember(core.Turn(HERE, memo="一轮"))
+
+
 async def begun(*calls: Awaitable[Any]) -> list[asyncio.Task[Any]]:
     """Start calls in this order, and let them run as far as they can without the memory."""
     tasks = [asyncio.ensure_future(call) for call in calls]
@@ -46,12 +57,10 @@ async def begun(*calls: Awaitable[Any]) -> list[asyncio.Task[Any]]:
 async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
     """Replace the plugin's lifetime by an unstarted one over a test folder."""
     from nonebot_plugin_cognitive_memory import capture, injected, lifecycle
-    from nonebot_plugin_cognitive_memory.auto_consider import considerer
     from nonebot_plugin_cognitive_memory.commands import places
 
     life = lifetime_of(tmp_path / "data", vector_store={"backend": "exact"})
-    life.on_late_line = considerer.note
-    for module in (lifecycle, injected, capture, injected, places):
+    for module in (lifecycle, injected, capture, places):
         monkeypatch.setattr(module, "lifetime", life)
     monkeypatch.setattr(lifecycle, "PATIENCE", 0.01)
     yield life
@@ -72,9 +81,10 @@ async def test_lines_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
     """Lines observed while the memory opens are stored in order, and nothing is recalled before."""
     async with opening(lifetime) as early:
         for number in range(1_000):
-            await early.observe(said(number))
+            await hear(lifetime, said(number))
         assert await early.recent_messages(HERE, 50) == []
         assert (await early.context(HERE, "第 1 句")).degraded == ("disabled",)
+    await lifetime.settle()
     log = await lifetime.memory.recent_messages(HERE, 200)
     assert [line.id for line in log] == [f"m{number}" for number in range(800, 1_000)]
     assert len(await lifetime.memory.find_messages(HERE, [f"m{number}" for number in range(1_000)])) == 1_000
@@ -98,10 +108,10 @@ async def test_a_waiting_turn_answers_what_was_said_before_it(lifetime: Any) -> 
     """A turn without a source answers the newest line at its end, not at the opening."""
     from nonebot_plugin_cognitive_memory import record_end
 
-    async with opening(lifetime) as early:
-        await early.observe(said(1, "我怕猫"))
+    async with opening(lifetime):
+        await hear(lifetime, said(1, "我怕猫"))
         ends = await begun(record_end(HERE, "听到了", ["阿棠怕猫"]))
-        await early.observe(said(2, "我怕狗"))
+        await hear(lifetime, said(2, "我怕狗"))
     await asyncio.gather(*ends)
     assert await lifetime.memory.learned_messages(HERE, ["m1", "m2"]) == {"m1"}
 
@@ -143,18 +153,19 @@ async def test_what_the_bounds_refuse_is_counted_and_told_once(
     from nonebot_plugin_cognitive_memory import lifecycle as waiting
     from nonebot_plugin_cognitive_memory import record_end
 
-    monkeypatch.setattr(waiting, "LINES", 3)
-    monkeypatch.setattr(waiting, "CALLS", 2)
-    async with opening(lifetime) as early:
+    monkeypatch.setattr(waiting, "WAITING", 5)
+    async with opening(lifetime):
+        ends = await begun(*(record_end(HERE, f"第 {number} 轮") for number in range(2)))
         for number in range(5):
-            await early.observe(said(number))
-        ends = await begun(*(record_end(HERE, f"第 {number} 轮") for number in range(5)))
-        assert sum(end.done() and end.result() is None for end in ends) == 3
-    assert [end is None for end in await asyncio.gather(*ends)] == [False, False, True, True, True]
+            await hear(lifetime, said(number))
+        ends += await begun(record_end(HERE, "第 2 轮"))
+        assert ends[2].done()
+    assert [end is None for end in await asyncio.gather(*ends)] == [False, False, True]
+    await lifetime.settle()
     assert [line.id for line in await lifetime.memory.recent_messages(HERE, 50)] == ["m0", "m1", "m2"]
-    assert "2 条消息、3 次记录" in lifetime.refused
-    assert "2 条消息、3 次记录" in await stage.ask("/记忆 状态", 2000001, group)
-    assert len([line for line in log if "2 条消息、3 次记录" in line]) == 1
+    assert "有 3 条消息或记录" in lifetime.refused
+    assert "有 3 条消息或记录" in await stage.ask("/记忆 状态", 2000001, group)
+    assert len([line for line in log if "有 3 条消息或记录" in line]) == 1
 
 
 async def test_turns_do_not_wait_for_ever(lifetime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,12 +173,12 @@ async def test_turns_do_not_wait_for_ever(lifetime: Any, monkeypatch: pytest.Mon
     from nonebot_plugin_cognitive_memory import lifecycle, record_end
 
     monkeypatch.setattr(lifecycle, "WAIT", 0.1)
-    async with opening(lifetime) as early:
-        await early.observe(said(1))
+    async with opening(lifetime):
+        await hear(lifetime, said(1))
         assert await record_end(HERE, "等不到") is None
         assert await record_end(HERE, "太晚了") is None
     assert await record_end(HERE, "打开了")
-    assert "0 条消息、2 次记录" in lifetime.refused
+    assert "有 2 条消息或记录" in lifetime.refused
     assert [line.id for line in await lifetime.memory.recent_messages(HERE, 50)] == ["m1"]
 
 
@@ -178,14 +189,13 @@ async def test_an_opening_that_fails_is_told_with_what_waited(
     life = lifetime_of(tmp_path, historian={"shutdown_seconds": 0}, vector_store={"backend": "exact"})
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
         await life.start()
-        early = life.memory
-        await early.observe(said(1))
-        ends = await begun(early.remember(core.Turn(HERE, memo="一轮")), early.consider(HERE, [said(1)]))
+        await hear(life, said(1))
+        ends = await begun(remember(life), remember(life))
         assert await asyncio.gather(*ends) == [None, None]
-        await until(lambda: bool([line for line in log if "1 条消息、2 次记录" in line]))
+        await until(lambda: bool([line for line in log if "有 3 条消息或记录" in line]))
         assert not life.is_listening
-        await early.observe(said(2))
-        assert await early.remember(core.Turn(HERE, memo="一轮")) is None
+        await hear(life, said(2))
+        assert await remember(life) is None
         await life.stop()
     assert len([line for line in log if "没有收下" in line]) == 1
 
@@ -195,8 +205,8 @@ async def test_a_bot_that_stops_waits_for_what_was_said(lifetime: Any, log: list
     directory = lifetime._setup.data_dir
     async with core.CognitiveMemory.open(core.Settings(), directory, background=False):
         await lifetime.start()
-        await lifetime.memory.observe(said(1))
-        ends = await begun(lifetime.memory.remember(core.Turn(HERE, memo="一轮")))
+        await hear(lifetime, said(1))
+        ends = await begun(remember(lifetime))
         stopping = asyncio.create_task(lifetime.stop())
         await asyncio.sleep(0.05)
         assert not stopping.done()
@@ -213,8 +223,8 @@ async def test_a_bot_that_cannot_wait_tells_what_it_lost(app: object, tmp_path: 
     life = lifetime_of(tmp_path, historian={"shutdown_seconds": 0.2}, vector_store={"backend": "exact"})
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
         await life.start()
-        await life.memory.observe(said(1))
-        ends = await begun(life.memory.remember(core.Turn(HERE, memo="一轮")))
+        await hear(life, said(1))
+        ends = await begun(remember(life))
         await life.stop()
         assert await ends[0] is None
-    assert len([line for line in log if "1 条消息、1 次记录" in line]) == 1
+    assert len([line for line in log if "有 2 条消息或记录" in line]) == 1

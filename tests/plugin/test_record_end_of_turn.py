@@ -28,6 +28,10 @@ class Taking(core.CognitiveMemory):
         """Return True."""
         return True
 
+    async def may_record(self, scene: core.Scene, at: datetime) -> bool:
+        """Return that everybody may be recorded."""
+        return True
+
     async def observe(self, message: core.Message) -> None:
         """Log a message."""
         await self.real.observe(message)
