@@ -71,7 +71,6 @@ def pause_after(failures: int) -> float:
 
 AT_ONCE = 4  # a merge takes up to this many times merge_max_facts
 MOST_AT_ONCE = 48  # facts of one merge; below the number that a prompt can show
-TRIES = 3  # attempts if the profile is written by someone else meanwhile
 
 
 @dataclass(frozen=True)
@@ -95,26 +94,15 @@ class EntityMerge:
         """Merge the waiting facts into their profile; errors of merger and stores are raised and lose no fact.
 
         Lines of withdrawn facts go first, without a model; what else these lines said is merged again. A file is
-        written before its facts are recorded as merged, so that an interrupted merge is repeated, as is one whose file
-        somebody else wrote meanwhile.
+        written before its facts are recorded as merged, so that an interrupted merge is repeated. Raises Overtaken if
+        somebody else wrote the file meanwhile.
         """
-        for tries_left in reversed(range(TRIES)):
-            try:
-                return await self._merge(key)
-            except Overtaken:
-                if not tries_left:
-                    raise
-        return None
-
-    async def _merge(self, key: ProfileKey) -> None:
         if self.is_left_out(key):
             return
-        old = await self.store.find(key)
-        facts, told, people = await self.ledger.database.read(self._read, key, old)
+        old, facts, told, people = await self.ledger.database.read(self._read, key)
         if any(fact.is_withdrawn for fact in facts):
             await self._withdraw(key, old, facts)
-            old = await self.store.find(key)
-            facts, told, people = await self.ledger.database.read(self._read, key, old)
+            old, facts, told, people = await self.ledger.database.read(self._read, key)
         if not facts:
             return
         is_group, settings = key.entity_type == "group", self.settings.current
@@ -134,18 +122,20 @@ class EntityMerge:
         await completed(self._keep(key, self._changed(old or Profile(key, "", (), "", now), page, name, facts), facts))
 
     def _read(
-        self, connection: Snapshot, key: ProfileKey, old: Profile | None
-    ) -> tuple[Sequence[Fact], Sequence[Fact], Sequence[Person]]:
-        """Read the waiting facts, those that the profile's lines rest on, and the people of a group, or the person.
+        self, connection: Snapshot, key: ProfileKey
+    ) -> tuple[Profile | None, Sequence[Fact], Sequence[Fact], Sequence[Person]]:
+        """Read a profile, the waiting facts, those that its lines rest on, and the people of a group, or the person.
 
         A person with one profile everywhere who has no name in private has the latest one of any place.
         """
+        old = self.store.read(key)
         at_once = min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
         of_person = [key.user_id] if key.user_id else []
         people = NameBook.people(connection, key.scope, of_person)
         if not people and key.entity_type == "user" and self.settings.current.sharing == "shared":
             people = [Person(key.user_id, name) for name in NameBook.names_of(connection, of_person)[:1]]
         return (
+            old,
             FactBook.facts(connection, key, at_once),
             FactBook.told(connection, key, {one for ids in old.sources.values() for one in ids} if old else ()),
             people,
@@ -313,6 +303,8 @@ class ProfileMerging:
                 return
             try:
                 await self._entity.merge(key)
+            except Overtaken:  # the next round, which follows at once, begins with the file as it is now
+                pass
             except UnavailableError:
                 raise
             except Exception as error:  # noqa: BLE001  # the loop runner: every error of a merge leads to a pause

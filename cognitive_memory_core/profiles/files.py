@@ -33,8 +33,7 @@ else:  # YAML is imported when the first file is read
 P = ParamSpec("P")
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-_LOCKS = 64
-_RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this many bytes each: a write follows a read
+_RECENT = 256  # files that are kept as they were read or written last: a write follows a read
 
 
 def as_it_is(profile: Profile) -> Profile:
@@ -61,9 +60,8 @@ def awaitable(
 class FileProfiles:
     """One current profile per key, with its revisions: files that people can read and edit.
 
-    Edits by people are detected and never overwritten. One thread at a time writes a profile; reads do not wait for
-    writes. Every write is durable when it returns. A write may raise StorageRefused, a read UnavailableError. Erasures
-    are idempotent.
+    Edits by people are detected and never overwritten. One thread at a time writes; reads do not wait for writes. Each
+    write is durable when it returns. A write may raise StorageRefused, a read UnavailableError.
     """
 
     def __init__(
@@ -86,7 +84,7 @@ class FileProfiles:
         self._clock = clock
         self._zone = zone
         self._without_gone = without_gone
-        self._locks = [threading.RLock() for _ in range(_LOCKS)]
+        self._lock = threading.RLock()  # held by the thread that writes
         self._recent: dict[ProfileLocation, codec.ProfileFile] = {}
 
     def read(self, key: ProfileKey) -> Profile | None:
@@ -108,7 +106,7 @@ class FileProfiles:
         stored version differs because somebody changed the file in the meantime, be it a person with an editor.
         """
         location = self._location(profile.key)
-        with self._locked(location):
+        with self._lock:
             current = self._current(location)
             if profile.version != (current.profile.version if current else ""):
                 raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
@@ -121,7 +119,7 @@ class FileProfiles:
         A placeholder name changes nothing.
         """
         location, name = self._location(key), clean_name(name)
-        with self._locked(location):
+        with self._lock:
             current = self._current(location)
             if current is None or name in ("", current.profile.name):
                 return current and current.profile
@@ -148,7 +146,7 @@ class FileProfiles:
         ``at`` is the time of the change; ``without`` removes from the revision what must no longer be shown.
         """
         location = self._location(key)
-        with self._locked(location):
+        with self._lock:
             past_id = self._revision(location, chosen) if is_revision_id(chosen) else None
             if past_id is None:
                 raise UnknownRevision(sentences.caller.UNKNOWN_REVISION.format(revision_id=chosen))
@@ -167,7 +165,7 @@ class FileProfiles:
     def add_revision(self, revision: Revision) -> bool:
         """Store an imported revision; return False if it is known or older than those kept."""
         location = self._location(revision.profile.key)
-        with self._locked(location):
+        with self._lock:
             ids = self._revision_ids(location)
             kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
             if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
@@ -181,8 +179,8 @@ class FileProfiles:
     def erase_person(self, user_id: str, hide: codec.Hide) -> list[ProfileKey]:
         """Remove a person's own profiles with their revisions, for every agent; hide the person in all others.
 
-        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles. Each profile is
-        erased under its lock; after an error, profiles done before stay erased.
+        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles. After an error,
+        profiles done before stay erased.
         """
         name, touched = path_component(user_id), set[ProfileKey | None]()
         for location in all_locations(self._root, self._disk):
@@ -218,7 +216,7 @@ class FileProfiles:
 
     def _removed(self, location: ProfileLocation) -> ProfileKey | None:
         """Remove everything at a location, last the file that states the key; return the key if anything existed."""
-        with self._locked(location):
+        with self._lock:
             past, there = self._files_of(location)
             key = self._key_at(location) if past or there else None
             for path in (*past, *sorted(there, key=lambda path: path == location.file)):
@@ -233,7 +231,7 @@ class FileProfiles:
         self, location: ProfileLocation, user_id: str, hide: codec.Hide, events: Collection[str] = ()
     ) -> ProfileKey | None:
         """Hide a person in every file of a location; return its key if one changed."""
-        with self._locked(location):
+        with self._lock:
             if self._key_at(location):
                 self._current(location)  # repairs a damaged file
             read = partial(self._read, location=location)
@@ -282,9 +280,6 @@ class FileProfiles:
     def _location(self, key: ProfileKey) -> ProfileLocation:
         return ProfileLocation.of(self._root, key)
 
-    def _locked(self, location: ProfileLocation) -> threading.RLock:
-        return self._locks[hash(location) % _LOCKS]
-
     def _replace_keeping_revision(
         self, location: ProfileLocation, current: codec.ProfileFile | None, profile: Profile
     ) -> Profile:
@@ -303,7 +298,8 @@ class FileProfiles:
 
     def _replace(self, location: ProfileLocation, current: codec.ProfileFile | None, profile: Profile) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
-        data = codec.ProfileFile(profile, current.others if current else ()).written()
+        others = current.others if current else ()
+        data = codec.ProfileFile(profile, others).written()
         self._create_folder(location.folder, is_first=current is None)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
@@ -320,7 +316,9 @@ class FileProfiles:
             self._disk.discard(draft)
             raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
         self._disk.sync_folder(location.folder)
-        return replace(profile, version=codec.version_of(data))
+        stored = replace(profile, version=codec.version_of(data))
+        self._remember(location, codec.ProfileFile(stored, others, data))
+        return stored
 
     def _create_folder(self, folder: Path, *, is_first: bool) -> None:
         """Create a folder and its missing parents, accessible to their owner only.
@@ -367,7 +365,7 @@ class FileProfiles:
         try:
             return self._read_current(location)
         except PermanentError:
-            with self._locked(location):
+            with self._lock:
                 return self._repaired(location)
 
     def _read_current(self, location: ProfileLocation) -> codec.ProfileFile | None:
@@ -375,11 +373,14 @@ class FileProfiles:
         if data is None or (recent and recent.data == data):
             return recent if data is not None else None
         current = self._read(data, location)
+        self._remember(location, current)
+        return current
+
+    def _remember(self, location: ProfileLocation, current: codec.ProfileFile) -> None:
+        """Keep what a file holds for as long as it has the same bytes."""
         if len(self._recent) >= _RECENT:
             self._recent.clear()
-        if len(data) <= _SMALL:  # used while the file has the same bytes
-            self._recent[location] = current
-        return current
+        self._recent[location] = current
 
     def _repaired(self, location: ProfileLocation) -> codec.ProfileFile | None:
         """Copy an unreadable file aside and replace it by the newest readable revision, if there is one.

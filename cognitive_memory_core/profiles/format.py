@@ -86,7 +86,8 @@ class ProfileFile:
             sources=_sources(front),
         )
         known = _front_matter_of(profile)
-        return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known), data)
+        others = ((_hidden(key, str), _hidden(value, str)) for name, (key, value) in front.items() if name not in known)
+        return cls(tidy(profile), tuple(others), data)
 
     def written(self) -> bytes:
         """Return the file's bytes; raises LimitReached if they would be too large to read back."""
@@ -184,7 +185,7 @@ class _Front(BaseHandler):
     def format(self, post: frontmatter.Post, **_: object) -> str:
         """Serialise the nodes, then the body."""
         metadata = cast("Mapping[str, Pair]", post.metadata)
-        pairs = [(_hidden(key, str), _hidden(value, str)) for key, value in metadata.values()]
+        pairs = list(metadata.values())
         front = _dumped(pairs, _QUICK_DUMPER)
         if any(sign in front for sign in _ODD):
             front = _dumped(pairs, _DUMPER)
@@ -278,8 +279,9 @@ def _sources(front: Mapping[str, Pair]) -> Mapping[str, tuple[str, ...]]:
 
 
 def _scalar(text: str, style: str | None = None) -> yaml.ScalarNode:
-    """Return a text node; the dumper quotes text that YAML would read as another type."""
-    return yaml.ScalarNode(_TEXT, writable_text(text), style=style)
+    """Return a text node, quoted if an unusual line break must be preserved or YAML would read another type."""
+    shown = writable_text(text)
+    return yaml.ScalarNode(_TEXT, shown, style='"' if _ODD_LINE_END.search(shown) else style)
 
 
 def _hidden(node: yaml.Node, hide: Hide) -> yaml.Node:

@@ -16,6 +16,7 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.ports import MergedLine, MergedLines
+from cognitive_memory_core.profiles.files import Overtaken
 from cognitive_memory_core.prompts.rendering import MOST_FACTS
 from cognitive_memory_core.settings.schema import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
@@ -55,7 +56,7 @@ async def test_more_facts_than_fit_are_merged_in_turn() -> None:
 
 
 async def test_an_edit_meanwhile_is_not_lost() -> None:
-    """If the profile is edited during the model call, the merge is repeated with the edited profile."""
+    """If the profile is edited during the model call, nothing is written, and the next merge begins with the edit."""
     world = World()
     edited = a_profile("管理员写的", TANG)
 
@@ -65,6 +66,8 @@ async def test_an_edit_meanwhile_is_not_lost() -> None:
 
     world.merger.react = edit
     await world.tell(TANG, "甲")
+    with pytest.raises(Overtaken):
+        await world.entity.merge(TANG)
     await world.entity.merge(TANG)
     assert await world.summary(TANG) == "管理员写的\n甲"
     assert len(world.merger.merged) == 2
@@ -272,7 +275,7 @@ async def _killed_at(world: World, method: str) -> None:
     entity = world.entity
     if method:
         entity = replace(entity, store=Failing(world.profiles, method))
-    with contextlib.suppress(StorageRefused):
+    with contextlib.suppress(StorageRefused, Overtaken):
         await entity.merge(TANG)
 
 
