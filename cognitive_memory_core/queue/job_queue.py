@@ -24,6 +24,7 @@ from functools import partial, wraps
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
@@ -32,15 +33,16 @@ from ..domain.turn import FailedJob, Job, Memo, QueueCounts
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ..ports import Clock, SystemClock
 from ..settings.schema import QueueSettings
-from ..tasks import completed, in_thread, is_out_of_threads
+from ..tasks import completed, in_thread, is_out_of_threads, seen
 from . import erasure
 from . import format as codec
 from .format import INSTANT_WIDTH, JOB_ID, LATEST, SUFFIX, JobName, microseconds, moment, parsed
-from .order import FAILED, FOLDERS, PENDING, PROCESSING, JobEntry, JobOrder
+from .order import ARRIVING, FAILED, FOLDERS, PENDING, PROCESSING, JobEntry, JobOrder
 
 P = ParamSpec("P")
 T = TypeVar("T")
 log = logging.getLogger(__name__)
+WRITERS = 3  # threads that write arriving jobs, so that remember() waits for no step
 MEGABYTE = 1024 * 1024
 SUSPECT_AFTER = 2  # attempts; a job that was running at a single crash was probably not its cause
 _CENTURY = 36_500  # days; larger settings mean the same
@@ -57,24 +59,18 @@ class Claim(NamedTuple):
 
 
 def step(
-    blocking: Callable[Concatenate[FileQueue, P], T],
+    blocking: Callable[Concatenate[FileQueue, P], T], *, after_arrivals: bool = False
 ) -> Callable[Concatenate[FileQueue, P], Coroutine[Any, Any, T]]:
     """Make a step awaitable. Steps run in one thread, in turn, each to its end even if its caller is cancelled.
 
-    Raises StorageRefused if the thread cannot be started, but the work may run later.
+    ``after_arrivals``: it begins when the jobs that are being written now are on disk.
     """
 
     @wraps(blocking)
     async def awaited(self: FileQueue, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return await in_thread(self.steps, partial(blocking, self, *args, **kwargs))
-        except RuntimeError as failure:
-            if is_out_of_threads(failure):
-                refusal = sentences.storage_errors.STORAGE_REFUSED.format(path=PENDING, reason=failure)
-                raise StorageRefused(refusal) from failure
-            if "after shutdown" in str(failure):
-                raise UnavailableError(sentences.caller.NOT_RUNNING) from None
-            raise
+        if after_arrivals:
+            await self.all_arrived()
+        return await self.run(self.steps, partial(blocking, self, *args, **kwargs))
 
     return awaited
 
@@ -86,8 +82,9 @@ class FileQueue:
     scope are claimed in the order of their arrival and one at a time; scopes take turns. Erasures are durable on return
     and idempotent; erased content is removed from every file of the queue, including files that are no jobs.
 
-    Made by :meth:`open`. All changes of files run one after another in a thread (``steps``). A change that has begun is
-    finished, even if its caller is cancelled, so that disk and index stay consistent.
+    Made by :meth:`open`. All changes of files run one after another in a thread (``steps``), except that new jobs are
+    written in threads of their own (``writers``). A change that has begun is finished, even if its caller is cancelled,
+    so that disk and index stay consistent.
     """
 
     def __init__(
@@ -109,6 +106,10 @@ class FileQueue:
         self._horizon = horizon
         self.order = JobOrder()
         self.steps = ThreadPoolExecutor(1, thread_name_prefix="memory-queue")
+        self.writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="memory-queue-writer")
+        self._arriving: dict[str, asyncio.Task[None]] = {}
+        # one arrival at a time per scope, so that a flood in one leaves threads free
+        self._arrival_locks = WeakValueDictionary[Scope | None, asyncio.Lock]()
         self._pending_seen = 0
         self._claims = 0
         self._removed = 0  # buried jobs deleted by the bounds since the start
@@ -131,7 +132,7 @@ class FileQueue:
         """
         queue = cls(folder, settings, clock, disk or Disk(), elapsed, horizon or clock.now)
         try:
-            await queue._survey()
+            await queue.run(queue.steps, queue._survey)
         except BaseException:
             await completed(queue.close())
             raise
@@ -153,21 +154,36 @@ class FileQueue:
 
     async def close(self) -> None:
         """Wait for running steps, then refuse later ones; the files stay."""
-        await asyncio.to_thread(self.steps.shutdown)
+        await self.all_arrived()
+        for threads in (self.writers, self.steps):
+            await asyncio.to_thread(threads.shutdown)
+
+    async def all_arrived(self) -> None:
+        """Wait until the jobs that are being written now are on disk."""
+        if self._arriving:
+            await asyncio.wait(list(self._arriving.values()))
+
+    async def run(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        """Run work in a thread; raises StorageRefused if no thread can be started, but the work may run later."""
+        try:
+            return await in_thread(threads, work)
+        except RuntimeError as failure:
+            if is_out_of_threads(failure):
+                refusal = sentences.storage_errors.STORAGE_REFUSED.format(path=PENDING, reason=failure)
+                raise StorageRefused(refusal) from failure
+            if "after shutdown" in str(failure):
+                raise UnavailableError(sentences.caller.NOT_RUNNING) from None
+            raise
 
     async def enqueue(self, job: Job) -> None:
-        """Store the job durably before returning; raise QueueFull or StorageRefused with nothing written.
-
-        A job that the queue knows is stored already.
-        """
-        if not JOB_ID.fullmatch(job.id):
-            raise BadArgument(sentences.caller.BAD_ID.format(what="job id", value=job.id))
-        await self._arrive(job, codec.encoded(job))
-
-    @step
-    def _arrive(self, job: Job, data: bytes) -> None:
+        """Store the job durably before returning; raise QueueFull or StorageRefused with nothing written."""
+        while (same := self._arriving.get(job.id)) is not None:
+            await asyncio.wait([same])
         if self.knows(job.id):
             return
+        data = codec.encoded(job)
+        if not JOB_ID.fullmatch(job.id):
+            raise BadArgument(sentences.caller.BAD_ID.format(what="job id", value=job.id))
         bounds, words = self._settings, sentences.caller
         total, here, waiting = self.order.load(job.scope)
         if total >= bounds.max_pending:
@@ -178,9 +194,21 @@ class FileQueue:
             full = words.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb)
             raise QueueFull(words.QUEUE_FULL.format(bound=full))
         instant = self.order.next_instant(self._clock.now())
-        entry = JobEntry(instant, job.id, 0, PENDING, PENDING, len(data), job.scope, job.memo)
-        self._disk.create(self._path(entry), data)
-        self.order.move(entry, PENDING)
+        entry = JobEntry(instant, job.id, 0, PENDING, ARRIVING, len(data), job.scope, job.memo)
+        self.order.move(entry, ARRIVING)
+        self._arriving[job.id] = arriving = asyncio.ensure_future(self._arrive(entry, data))
+        arriving.add_done_callback(seen)  # its caller may be gone
+        await asyncio.shield(arriving)
+
+    async def _arrive(self, entry: JobEntry, data: bytes) -> None:
+        state = None
+        try:
+            async with self._arrival_locks.setdefault(entry.scope, asyncio.Lock()):
+                await self.run(self.writers, partial(self._disk.create, self._path(entry), data))
+            state = PENDING
+        finally:
+            self.order.move(entry, state)
+            del self._arriving[entry.job_id]
 
     async def claim(self) -> Claim | None:
         """Claim the next job after durably counting the attempt; None if no job is claimable now.
@@ -314,7 +342,8 @@ class FileQueue:
 
     def knows(self, job_id: str) -> bool:
         """Return whether the job is pending, processing or failed."""
-        return self.order.find(job_id) is not None
+        entry = self.order.find(job_id)
+        return entry is not None and entry.state != ARRIVING
 
     def counts(self) -> QueueCounts:
         """Return the job counts by state, without I/O."""
@@ -338,7 +367,7 @@ class FileQueue:
 
     failed = step(_failures)
 
-    @step
+    @partial(step, after_arrivals=True)
     def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
         """Return those of the messages of a scope that are input of a job, in any state.
 
@@ -356,7 +385,7 @@ class FileQueue:
                 pass
         return frozenset(held.intersection(message_ids))
 
-    @step
+    @partial(step, after_arrivals=True)
     def withdraw(self, scope: Scope, message_id: str) -> int:
         """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
 
@@ -370,7 +399,7 @@ class FileQueue:
             self._sync()
         return changed
 
-    @step
+    @partial(step, after_arrivals=True)
     def names_of(self, user_id: str) -> set[str]:
         """Return the names that a person has in jobs; the ledger may not have them yet."""
         names: set[str] = set()
@@ -379,7 +408,7 @@ class FileQueue:
                 names |= erasure.names_of(self._disk.read(self._path(entry)), user_id)
         return names
 
-    @step
+    @partial(step, after_arrivals=True)
     def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
         """Remove a person from all jobs, of every agent; return how many changed.
 
@@ -390,7 +419,7 @@ class FileQueue:
         cleaning = partial(erasure.without_person, user_id=user_id, hide=hide)
         return self._erase(self.order.all(*FOLDERS), cleaning)
 
-    @step
+    @partial(step, after_arrivals=True)
     def erase_place(self, scope: Scope) -> int:
         """Delete all jobs of a place, and unreadable ones that mention it; return how many."""
         meant = [entry for entry in self.order.all(*FOLDERS) if entry.scope in (None, scope)]
@@ -402,8 +431,10 @@ class FileQueue:
         Return how many changed.
         """
         changed = sum(self._clean(entry, cleaning) for entry in entries)
-        known = {self._path(entry) for entry in self.order.all(*FOLDERS)}
-        for folder, name in self._files():
+        listed = self._files()  # before the index is read: an arriving job has its entry before its file
+        known = {self._path(entry) for entry in self.order.all(ARRIVING, *FOLDERS)}
+        known |= {self._path(entry) + TEMP for entry in self.order.all(ARRIVING)}
+        for folder, name in listed:
             path = self._prefixes[folder] + name
             if path in known:
                 continue
@@ -478,7 +509,6 @@ class FileQueue:
             with contextlib.suppress(Vanished):
                 self._adopt(PENDING, row)
 
-    @step
     def _survey(self) -> None:
         """Create the folders, remove duplicates and temporary files, and index every job in order of arrival."""
         self._disk.make_folder(self._root)

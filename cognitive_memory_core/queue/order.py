@@ -1,4 +1,4 @@
-"""The index of a queue in memory: each job by its state, and of each scope those that wait, in order of arrival."""
+"""The index of a queue in memory: each job by its state, and of each scope the open jobs in order of arrival."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from ..domain.scope import Scope
 from ..domain.turn import Memo, QueueCounts
 from .format import JobName, microseconds
 
-PENDING, PROCESSING, FAILED = FOLDERS = "pending", "processing", "failed"  # the states, named after the folders
+ARRIVING = "arriving"  # the job has its place in the order, but its file is still being written
+PENDING, PROCESSING, FAILED = FOLDERS = "pending", "processing", "failed"  # the other states, named after the folders
+_OPEN = ARRIVING, PENDING
 _ARRIVAL = attrgetter("instant", "job_id")
 
 
@@ -49,17 +51,17 @@ class JobEntry:
 
 
 class JobOrder:
-    """The jobs of a queue by state and by scope. The event loop reads it while a thread changes it.
+    """The jobs of a queue by state and by scope. The event loop reads it and adds to it while a thread changes it.
 
     The time to find the next job grows with the number of scopes, not of jobs.
     """
 
     def __init__(self) -> None:
         """Start empty."""
-        self._of: dict[str, dict[str, JobEntry]] = {state: {} for state in FOLDERS}
-        self._lines: dict[Scope | str, list[JobEntry]] = {}  # that wait; the scope claimed last is the last
+        self._of: dict[str, dict[str, JobEntry]] = {state: {} for state in (ARRIVING, *FOLDERS)}
+        self._lines: dict[Scope | str, list[JobEntry]] = {}  # of open jobs; the scope claimed last is the last
         self.paused: dict[Scope | str, float] = {}  # until when, in seconds of a monotonic clock
-        self._bytes = 0  # of those
+        self._bytes = 0  # of open jobs
         self._last_instant = 0  # of the names that exist: each further one is later, whatever the clock does
         self._mutex = threading.RLock()
 
@@ -82,30 +84,31 @@ class JobOrder:
         """Return the jobs of a scope in these states, then those that wait, in order of arrival."""
         with self._mutex:
             others = [entry for state in states for entry in self._of[state].values() if entry.scope == scope]
-            return others + self._lines.get(scope, [])
+            return others + [entry for entry in self._lines.get(scope, ()) if entry.state == PENDING]
 
     def counts(self) -> QueueCounts:
-        """Return the number of jobs by state, and the bytes of those that wait."""
+        """Return the number of jobs by state, and the bytes of those that wait or are being written."""
         pending, processing, failed = (len(self._of[state]) for state in FOLDERS)
         return QueueCounts(pending, processing, failed, self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
-        """Return how many jobs wait, in all and in the scope, and the bytes of all of them."""
-        return len(self._of[PENDING]), len(self._lines.get(scope, ())), self._bytes
+        """Return how many jobs wait or are being written, in all and in the scope, and the bytes of all of them."""
+        return sum(len(self._of[state]) for state in _OPEN), len(self._lines.get(scope, ())), self._bytes
 
     def resize(self, entry: JobEntry, size: int) -> None:
         """Note that a job's file has another size."""
         with self._mutex:
-            self._bytes += (size - entry.size) * (entry.state == PENDING)
+            self._bytes += (size - entry.size) * (entry.state in _OPEN)
             entry.size = size
 
     def move(self, entry: JobEntry, state: str | None) -> None:
         """Put a job into a state, or for None remove it, which a second call does not do again."""
         with self._mutex:
             is_known = self._of[entry.state].get(entry.job_id) is entry
+            was_open, is_open = is_known and entry.state in _OPEN, state in _OPEN
             if is_known:
                 del self._of[entry.state][entry.job_id]
-            if is_known and entry.state == PENDING:
+            if was_open and not is_open:
                 self._bytes -= entry.size
                 self._lines[entry.line].remove(entry)
                 if not self._lines[entry.line]:
@@ -114,7 +117,7 @@ class JobOrder:
                 entry.state = state
                 self._of[state][entry.job_id] = entry
                 self._last_instant = max(self._last_instant, entry.instant)
-            if state == PENDING:
+            if is_open and not was_open:
                 self._bytes += entry.size
                 bisect.insort(self._lines.setdefault(entry.line, []), entry, key=_ARRIVAL)
 
@@ -129,7 +132,8 @@ class JobOrder:
             if any(entry.is_crash_suspect for entry in running):
                 return None
             for line, waiting in self._lines.items():
-                first, is_ready = waiting[0], self.paused.get(line, elapsed) <= elapsed
+                first = waiting[0]
+                is_ready = first.state == PENDING and self.paused.get(line, elapsed) <= elapsed
                 if is_ready and line not in busy:
                     if first.is_crash_suspect and running:
                         return None

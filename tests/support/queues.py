@@ -10,7 +10,7 @@ from typing import TypeVar
 from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
-from cognitive_memory_core.queue.order import FOLDERS
+from cognitive_memory_core.queue.order import ARRIVING, FOLDERS
 from cognitive_memory_core.settings.schema import QueueSettings
 
 from .clock import FrozenClock
@@ -31,7 +31,7 @@ async def a_queue(kind: type[Queue], settings: QueueSettings | None = None, cloc
 
 def jobs_of(queue: FileQueue) -> list[Job]:
     """Return the jobs of a queue in every state, as they stand in their files."""
-    entries = queue.order.all(*FOLDERS)
+    entries = queue.order.all(ARRIVING, *FOLDERS)
     return [codec.job_of(queue._body(entry), entry.job_id, queue._clock.now()) for entry in entries]
 
 
