@@ -54,12 +54,12 @@ Creation = dict[str, str | int]  # the metadata of a generation's collections
 
 
 class Folders:
-    """Stores each generation in a folder of its own, with a client of its own."""
+    """Stores each generation in a folder of its own; one is open at a time."""
 
     def __init__(self, root: Path) -> None:
         """Store generations below ``root``; nothing is opened yet."""
-        self._root = root
-        self._open: dict[int, tuple[Any, tuple[int, int] | None]] = {}  # the client, and which file it has open
+        self._root, self._client = root, None
+        self._file: tuple[int, int] | None = None  # which the client has open
 
     def numbers(self) -> set[int]:
         """Return the numbers of the stored generations, complete or not."""
@@ -70,35 +70,34 @@ class Folders:
         """Create the collections of a new generation; return the one for events."""
         self._folder(number).mkdir(mode=0o700)
         (self._folder(number) / _MADE_BY).write_text(VERSION, encoding="ascii")
-        return _created(self._client(number), "", creation)
+        return _created(self._opened(number), "", creation)
 
     def open(self, number: int) -> Any:
         """Return a generation's events; None if another version of Chroma made them, because opening changes them."""
         made_by = self._folder(number) / _MADE_BY
         if not made_by.is_file() or made_by.read_bytes()[:64] != VERSION.encode():
             return None
-        return _found(self._client(number), EVENTS)
+        return _found(self._opened(number), EVENTS)
 
     def is_there(self, number: int) -> bool:
         """Return whether the folder still holds the database file that was opened, by device and inode."""
-        return number in self._open and self._open[number][1] == identity(self._folder(number) / DATABASE)
+        return self._file == identity(self._folder(number) / DATABASE)
 
-    def close(self, number: int) -> None:
-        """Close a generation's files."""
-        if number in self._open:
-            self._open.pop(number)[0].close()
+    def close(self) -> None:
+        """Close the files of the open generation."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
 
     def remove(self, number: int) -> bool:
         """Delete the folder as far as the system allows, and return True; the rest is deleted with the next sweep."""
-        self.close(number)
         shutil.rmtree(self._folder(number), ignore_errors=True)
         return True
 
-    def _client(self, number: int) -> Any:
-        self.close(number)
-        client = chromadb.PersistentClient(str(self._folder(number)), Settings(anonymized_telemetry=False))
-        self._open[number] = (client, identity(self._folder(number) / DATABASE))
-        return client
+    def _opened(self, number: int) -> Any:
+        self._client: Any = chromadb.PersistentClient(str(self._folder(number)), Settings(anonymized_telemetry=False))
+        self._file = identity(self._folder(number) / DATABASE)
+        return self._client
 
     def _folder(self, number: int) -> Path:
         return self._root / f"{number:04d}"
@@ -134,7 +133,7 @@ class Server:
         """Return True for every opened generation: the server itself refuses requests to a collection that is gone."""
         return number > 0
 
-    def close(self, number: int) -> None:
+    def close(self) -> None:
         """Do nothing: all generations share the connection."""
 
     def remove(self, number: int) -> bool:
@@ -166,38 +165,38 @@ class Server:
 
 
 class Generations:
-    """Carries out the bot's requests: each public method is one. Exceptions of Chroma are not caught here."""
+    """Carries out the bot's requests: each public method is one. Exceptions of Chroma are not caught here.
+
+    One generation is open at a time: the last one that was opened or begun.
+    """
 
     def __init__(self, place: Place) -> None:
         """Connect to the server, if one is configured; remove generations older than the one in use."""
         self._place = place
         self._stored = Server(place) if place.url else Folders(Path(place.folder))
-        self._opened: dict[int, tuple[Generation, Any]] = {}
-        self._last = 0
+        self._generation: Generation | None = None  # the open one, with its events
+        self._events: Any = None
         for number in self._stored.numbers():
             if number < (place.number_in_use() or 0):  # could not be deleted while it was open
                 self._stored.remove(number)
 
     def open(self, number: int) -> Generation | None:
         """Open a generation, anew if it is open; None if it is missing, damaged or of another version."""
-        self._opened.pop(number, None)
-        self._stored.close(number)
+        self._close()
         try:
-            events = self._stored.open(number)
-            generation = None if events is None else _examined(number, events)
+            self._events = self._stored.open(number)
+            self._generation = None if self._events is None else _examined(number, self._events)
         except Exception as error:  # whatever the fault is, a new generation replaces this one
-            self._stored.close(number)
+            self._close()
             if isinstance(error, _UNAVAILABLE) or getattr(error, "errno", None) in _EXHAUSTED:
                 raise  # another generation would fail as well
-            return None
-        if generation is not None:
-            self._opened[number] = (generation, events)
-        return generation
+        return self._generation
 
     def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Create the next generation, with a number above all earlier ones."""
-        self._last = max(self._last, self._place.number_in_use() or 0, *self._stored.numbers(), 0) + 1
-        generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
+        self._close()
+        number = max(self._place.number_in_use() or 0, *self._stored.numbers(), 0) + 1
+        generation = Generation(number, secrets.token_hex(16), fingerprint, dimensions)
         creation: Creation = {
             "birth": generation.build_id,
             "fingerprint": fingerprint,
@@ -205,19 +204,20 @@ class Generations:
             "schema_version": SCHEMA_VERSION,
             "chroma_version": VERSION,
         }
-        self._opened[self._last] = (generation, self._stored.create(self._last, creation))
+        self._events = self._stored.create(number, creation)
+        self._generation = generation
         return generation
 
     def put_in_use(self, generation: Generation) -> None:
         """Make the generation the one in use."""
-        self._events(generation)
+        self._events_of(generation)
         self._place.put_in_use(generation.number)
 
     def sweep(self) -> bool:
         """Remove generations that are not in use, large ones in parts; return True when all of them are removed."""
         others = sorted(self._stored.numbers() - {self._place.number_in_use()})
-        for number in others:
-            self._opened.pop(number, None)
+        if self._generation and self._generation.number in others:
+            self._close()
         return all(self._stored.remove(number) for number in others)
 
     def upsert(
@@ -230,15 +230,15 @@ class Generations:
     ) -> None:
         """Write rows; their vectors are in single precision, one after the other, in base64."""
         units = _units(vectors, generation.dimensions)
-        self._events(generation).upsert(ids=ids, documents=texts, metadatas=metadata, embeddings=units)
+        self._events_of(generation).upsert(ids=ids, documents=texts, metadatas=metadata, embeddings=units)
 
     def remove(self, generation: Generation, ids: list[str]) -> None:
         """Remove rows."""
-        self._events(generation).delete(ids=ids)
+        self._events_of(generation).delete(ids=ids)
 
     def listed(self, generation: Generation) -> list[str]:
         """Return the ids of all rows."""
-        events, ids = self._events(generation), list[str]()
+        events, ids = self._events_of(generation), list[str]()
         while page := events.get(limit=PAGE, offset=len(ids), include=[])["ids"]:
             ids += page
         return ids
@@ -249,7 +249,7 @@ class Generations:
         If only the agent is asked for, search without the filter and filter the result, because Chroma evaluates a
         filter on every row, unless many of the nearest rows belong to another agent.
         """
-        events, unit = self._events(generation), _units(vector, generation.dimensions)
+        events, unit = self._events_of(generation), _units(vector, generation.dimensions)
         if list(where) == ["agent"]:
             most = limit + SPARE
             found = events.query(query_embeddings=unit, n_results=most, include=["distances", "metadatas"])
@@ -268,13 +268,15 @@ class Generations:
         page = collection.get(limit=_FOREIGN_PAGE, offset=offset, include=["documents", "metadatas"])
         return list(zip(page["documents"] or [], page["metadatas"] or [], strict=True))
 
-    def _events(self, generation: Generation) -> Any:
+    def _events_of(self, generation: Generation) -> Any:
         """Return the events of a generation; refuses one that is not open here, was removed, or was replaced."""
-        opened, events = self._opened.get(generation.number, (None, None))
-        is_same = opened is not None and opened.build_id == generation.build_id
-        if not is_same or not self._stored.is_there(generation.number):
+        if generation != self._generation or not self._stored.is_there(generation.number):
             raise Refusal("gone")
-        return events
+        return self._events
+
+    def _close(self) -> None:
+        self._generation = self._events = None
+        self._stored.close()
 
 
 def owner_of(folder: Path, home: str, created: Iterable[Mapping[str, object]]) -> str:
