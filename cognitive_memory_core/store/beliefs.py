@@ -121,14 +121,14 @@ class BeliefBook(Table):
             " WHERE b.scope = ? AND b.is_current = 1 AND b.status = 'active' ORDER BY b.seq"
         )
         rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
-        length = 0 if vector is None else len(vector) * vector.itemsize
-        whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
-        if vector is None or not whole:
-            return [(_known(row[:-1]), None) for row in rows]
-        matrix: Vectors = np.frombuffer(b"".join(whole), dtype=np.float32)
-        matrix = np.reshape(matrix, (len(whole), len(vector)))
-        cosines = iter((matrix @ np.frombuffer(vector, dtype=np.float32)).tolist())
-        return [(_known(row[:-1]), next(cosines) if len(row[-1] or b"") == length else None) for row in rows]
+        asked: Vectors | None = None if vector is None else np.frombuffer(vector, np.float32)
+
+        def cosine(stored: bytes | None) -> float | None:
+            if asked is None or stored is None or len(stored) != asked.nbytes:
+                return None
+            return float(np.frombuffer(stored, np.float32) @ asked)
+
+        return [(_known(row[:-1]), cosine(row[-1])) for row in rows]
 
     @writes
     def note(self, connection: Connection, scope: Scope, read: Sequence[str]) -> None:

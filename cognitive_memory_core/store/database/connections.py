@@ -26,6 +26,7 @@ from . import migrations
 
 BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file
 READER_CACHE = "-8000"  # KiB of page cache per reading connection
+STEPS = 20_000  # instructions of SQLite between two looks whether to halt
 FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
 REFUSED_IF_READ_ONLY = "DELETE FROM meta WHERE FALSE"  # SQLite opens such a file without error, and refuses each write
 C = TypeVar("C", bound=Connection)
@@ -99,7 +100,6 @@ def _connection(path: Path, mode: str, kind: type[C]) -> C:
 
 
 MOST_ROWS = 20  # of each table
-STEPS = 20_000  # instructions of SQLite between two looks whether to halt
 _SCOPE = "agent || char(31) || {kind} || char(31) || CASE {kind} WHEN 'group' THEN group_id ELSE user_id END"
 _JSON = "CASE WHEN json_valid({0}) THEN json_type({0}) = 'array' END"
 ROWS = {  # what holds for each row of a table, beyond what SQLite checks

@@ -16,7 +16,7 @@ from functools import partial, wraps
 from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
-from threading import Lock
+from threading import Event
 from traceback import clear_frames
 from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
@@ -25,12 +25,9 @@ from ... import sentences
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from ...tasks import seen
 from . import migrations
-from .connections import BUSY_SECONDS, SnapshotConnection, opened_for_reading, opened_for_writing, snapshot
+from .connections import STEPS, SnapshotConnection, opened_for_reading, opened_for_writing, snapshot
 
 READERS = 3  # threads, each with a connection of its own
-EMPTYING_TRIES = 12
-EMPTYING_PAUSE = 0.1  # seconds between two attempts
-EMPTYING_WAIT = 150  # milliseconds that one attempt waits for readers
 _PASSING_ON = (sqlite3.IntegrityError, sqlite3.ProgrammingError, CognitiveMemoryError)  # the first two: our mistakes
 _REFUSED_WRITES = (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError)  # SQLite's own message may quote the damage
 _FAILED_READS = (sqlite3.DatabaseError, ValueError, MemoryError)  # ValueError: a damaged row; MemoryError: SQLITE_NOMEM
@@ -115,30 +112,22 @@ class Database:
 
         After ``seconds``, and when the caller is cancelled, the step is interrupted; raises asyncio.TimeoutError then.
         """
-        turn, used, is_over = Lock(), list[Connection](), list[bool]()
+        over = Event()
 
         def watched(connection: Connection) -> T:
-            with turn:
-                if is_over:
-                    raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
-                used.append(connection)
+            connection.set_progress_handler(over.is_set, STEPS)
             try:
                 return work(connection)
             finally:
-                with turn:
-                    used.clear()
+                connection.set_progress_handler(None, 0)
 
         step = self.read(watched)
         step.add_done_callback(seen)
         try:
             done, _ = await asyncio.wait((step,), timeout=max(seconds, 0.0))
         finally:
-            if not step.done():
-                with turn:
-                    is_over.append(True)
-                    for connection in used:
-                        connection.interrupt()
-                step.cancel()
+            over.set()
+            step.cancel()  # no effect on a step that is done
         if not done:
             raise asyncio.TimeoutError
         return step.result()
@@ -158,23 +147,16 @@ class Database:
         await self._outside_transactions(lambda writer: writer.execute("VACUUM"))
 
     async def empty_log(self) -> None:
-        """Move the write-ahead log into the file and truncate it.
+        """Move the write-ahead log into the file and truncate it; raises UnavailableError if a reader keeps using it.
 
-        Raises UnavailableError if a reader still uses the log after several attempts.
+        Other writes queue behind this one, which waits for readers as long as any write.
         """
 
         def is_emptied(writer: Connection) -> bool:
-            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
-            try:
-                return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
-            finally:
-                writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+            return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
 
-        for _ in range(EMPTYING_TRIES):
-            if await self._outside_transactions(is_emptied):
-                return
-            await asyncio.sleep(EMPTYING_PAUSE)
-        raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
+        if not await self._outside_transactions(is_emptied):
+            raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
 
     async def close(self) -> None:
         """Wait for running work, checkpoint the log and close all connections, even if the caller is cancelled."""
