@@ -31,9 +31,9 @@ from .database.rows import (
     BELIEF,
     CHANGE,
     LISTED,
+    Columns,
     bound,
     bounded,
-    columns_of,
     digest,
     instant_of,
     listed,
@@ -57,8 +57,9 @@ class GroupActivity:
     run: int = 0
 
 
-DECISION = replace(
-    columns_of(SuggestionDecision, "decisions"),
+DECISION = Columns(
+    SuggestionDecision,
+    "decisions",
     source="""(SELECT d.*, (SELECT json_group_array(id) FROM (
         SELECT e.id AS id FROM decision_events v JOIN events e ON e.seq = v.event_seq
         WHERE v.decision_seq = d.seq ORDER BY e.seq

@@ -9,12 +9,12 @@ from sqlite3 import Connection
 from ..domain.erasure import Tombstones, covered_until
 from ..domain.scope import Incognito, OptOut, PlaceSwitch, Scene, Scope, Shared
 from .database.database import Table, reads, writes
-from .database.rows import Row, always_kept, bound, columns_of, instant_of, micros
+from .database.rows import Columns, Row, always_kept, bound, instant_of, micros
 
-OPT_OUT = columns_of(OptOut, "opt_outs", at="at_us")
-SHARED = columns_of(Shared, "sharing", at="at_us")
-SWITCH = columns_of(PlaceSwitch, "switches", until="until_us")
-INCOGNITO = columns_of(Incognito, "incognito", ends_us=lambda period: micros(period.ends_at))
+OPT_OUT = Columns(OptOut, "opt_outs", at="at_us")
+SHARED = Columns(Shared, "sharing", at="at_us")
+SWITCH = Columns(PlaceSwitch, "switches", until="until_us")
+INCOGNITO = Columns(Incognito, "incognito", ends_us=lambda period: micros(period.ends_at))
 
 
 def tombstones_of(connection: Connection) -> Tombstones:

@@ -11,7 +11,7 @@ from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope, derived_id
 from ..ports import Vector
 from .database.database import Table, reads, writes
-from .database.rows import LISTED, Nested, bound, columns_of, listed, vector_of
+from .database.rows import LISTED, Columns, Nested, bound, listed, vector_of
 from .search.filters import Filter
 from .vectors import drop
 
@@ -43,7 +43,7 @@ def _words(profile: Profile) -> str:
 
 
 _KEY = Nested(KEY, key_values, lambda row: ProfileKey(*row))
-PROFILE = columns_of(
+PROFILE = Columns(
     Profile,
     "profiles",
     key=_KEY,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from operator import attrgetter
 from sqlite3 import Connection, Cursor, DataError
 from typing import Any, Generic, TypeVar, cast, get_type_hints
@@ -86,49 +86,89 @@ def vector_of(blob: bytes) -> Vector:
     return vector
 
 
-@dataclass(frozen=True)
-class Columns(Generic[T]):
-    """The columns of a table, and how objects become its rows.
+def insert(table: str, columns: Iterable[str]) -> str:
+    """Build an INSERT with one parameter per column."""
+    names = tuple(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
-    ``fields`` are those that ``convert`` makes an object from; ``derived`` follow from them, for searches. ``values``
-    returns both in this order.
+
+@dataclass(frozen=True)
+class Nested:
+    """How a field that is an object itself is stored: in which columns, and its conversions."""
+
+    columns: tuple[str, ...]
+    write: Callable[[Any], tuple[Any, ...]]
+    read: Callable[[tuple[Any, ...]], Any]
+
+
+class Columns(Generic[T]):
+    """The columns of a table, one for each field of a dataclass, by its type, and how objects become its rows.
+
+    ``fields`` are those that an object is made from. Those after them follow from them, for searches.
     """
 
-    table: str
-    fields: tuple[str, ...]
-    derived: tuple[str, ...]
-    values: Callable[[T], tuple[Any, ...]]
-    convert: Callable[[Row], T]
-    source: str = ""  # what is read instead of the table, if an object needs more than its row
+    def __init__(
+        self, kind: type[T], table: str, /, source: str = "", **written: str | Nested | Callable[[T], Any] | None
+    ) -> None:
+        """Choose the columns.
 
-    def read(self, row: Row) -> T:
-        """Convert a row of ``fields``; one that cannot be converted is damaged, and raises SQLite's DataError."""
-        try:
-            return self.convert(row)
-        except (TypeError, ValueError) as damage:
-            raise sqlite3.DataError(f"{self.table}: {damage}") from damage
+        ``written`` names the column of an instant that is stored in microseconds, writes a field or a further column,
+        tells the columns of a field that is an object itself, or leaves a field out (None). ``source`` is read instead
+        of the table if an object needs more than its row.
+        """
+        self.table, self._kind = table, kind
+        hints = get_type_hints(kind)
+        columns: list[str] = []
+        self._names: list[str] = []
+        self._writes: list[Callable[[T], Any]] = []
+        self._reads: list[tuple[str, Callable[[Any], Any]]] = []
+        self._nests: list[tuple[str, Nested]] = []
+        for name in (field.name for field in fields(cast("Any", kind))):
+            how = written.pop(name, name)
+            if isinstance(how, Nested):
+                self._nests.append((name, how))
+            elif how is not None:
+                to_column, to_field = _CONVERSIONS.get(hints[name], (None, None))
+                if isinstance(how, str) and how != name:
+                    to_column, to_field = micros, instant_of
+                self._names.append(name)
+                columns.append(how if isinstance(how, str) else name)
+                self._writes.append(_writing(name, to_column) if isinstance(how, str) else how)
+                self._reads += [(name, to_field)] if to_field else []
+        self._derived = cast("list[Callable[[T], Any]]", list(written.values()))
+        self.fields = (*columns, *(name for _, how in self._nests for name in how.columns))
+        stored = (*self.fields, *written)
+        self.insert = insert(table, stored)
+        self.update = f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in stored)}"
+        self._select = f"{self.of()} FROM {source or table} e"
 
     def of(self, alias: str = "e") -> str:
         """Return the fields as columns of a table's alias."""
         return ", ".join(f"{alias}.{name}" for name in self.fields)
 
-    @cached_property
-    def insert(self) -> str:
-        """The statement that inserts ``values``."""
-        return insert(self.table, (*self.fields, *self.derived))
+    def values(self, one: T) -> tuple[Any, ...]:
+        """Return what is stored of an object: its fields, and what follows from them."""
+        nested = [value for name, how in self._nests for value in how.write(getattr(one, name))]
+        return bound(*[write(one) for write in self._writes], *nested, *[write(one) for write in self._derived])
+
+    def read(self, row: Row) -> T:
+        """Convert a row of ``fields``; one that cannot be converted is damaged, and raises SQLite's DataError."""
+        at = len(self._names)
+        found: dict[str, Any] = dict(zip(self._names, row[:at], strict=True))
+        try:
+            for name, conversion in self._reads:
+                if (value := found[name]) is not None:
+                    found[name] = () if value == "[]" else conversion(value)
+            for name, how in self._nests:
+                found[name] = how.read(tuple(row[at : at + len(how.columns)]))
+                at += len(how.columns)
+            return self._kind(**found)
+        except (TypeError, ValueError) as damage:
+            raise sqlite3.DataError(f"{self.table}: {damage}") from damage
 
     def added(self, connection: Connection, one: T) -> bool:
         """Insert the row of an object unless the table has it, by one of its unique keys; return whether it was new."""
         return connection.execute(f"{self.insert} ON CONFLICT DO NOTHING", self.values(one)).rowcount > 0
-
-    @cached_property
-    def update(self) -> str:
-        """The beginning of a statement that sets ``values``."""
-        return f"UPDATE {self.table} SET {', '.join(f'{name} = ?' for name in (*self.fields, *self.derived))}"
-
-    @cached_property
-    def _select(self) -> str:
-        return f"{self.of()} FROM {self.source or self.table} e"
 
     def found(self, connection: Connection, rest: str, values: Sequence[Any] = ()) -> list[T]:
         """Return the objects of the rows of the table, as ``e``, that the rest of a SELECT chooses."""
@@ -143,60 +183,6 @@ class Columns(Generic[T]):
         """Return each object with the seq of its row; all are read before this returns."""
         rows = connection.execute(f"SELECT e.seq, {self._select} {rest}", values).fetchall()
         return [(row[0], self.read(row[1:])) for row in rows]
-
-
-@dataclass(frozen=True)
-class Nested:
-    """How a field that is an object itself is stored: in which columns, and its conversions."""
-
-    columns: tuple[str, ...]
-    write: Callable[[Any], tuple[Any, ...]]
-    read: Callable[[tuple[Any, ...]], Any]
-
-
-def columns_of(kind: type[T], table: str, **written: str | Nested | Callable[[T], Any] | None) -> Columns[T]:
-    """Return the columns of a dataclass, one for each field, by its type.
-
-    ``written`` names the column of an instant that is stored in microseconds, writes a field or a further column, tells
-    the columns of a field that is an object itself, or leaves a field out (None).
-    """
-    hints = get_type_hints(kind)
-    names: list[str] = []
-    columns: list[str] = []
-    writes: list[Callable[[T], Any]] = []
-    reads: list[tuple[str, Callable[[Any], Any]]] = []
-    nests: list[tuple[str, Nested]] = []
-    for name in (field.name for field in fields(cast("Any", kind))):
-        how = written.pop(name, name)
-        if isinstance(how, Nested):
-            nests.append((name, how))
-        elif how is not None:
-            to_column, to_field = _CONVERSIONS.get(hints[name], (None, None))
-            if isinstance(how, str) and how != name:
-                to_column, to_field = micros, instant_of
-            names.append(name)
-            columns.append(how if isinstance(how, str) else name)
-            writes.append(_writing(name, to_column) if isinstance(how, str) else how)
-            reads += [(name, to_field)] if to_field else []
-    derived = cast("dict[str, Callable[[T], Any]]", written)
-
-    def values(one: T) -> tuple[Any, ...]:
-        nested = [value for name, how in nests for value in how.write(getattr(one, name))]
-        return bound(*[write(one) for write in writes], *nested, *[write(one) for write in derived.values()])
-
-    def convert(row: Row) -> T:
-        at = len(names)
-        read: dict[str, Any] = dict(zip(names, row[:at], strict=True))
-        for name, conversion in reads:
-            if (value := read[name]) is not None:
-                read[name] = () if value == "[]" else conversion(value)
-        for name, how in nests:
-            read[name] = how.read(tuple(row[at : at + len(how.columns)]))
-            at += len(how.columns)
-        return kind(**read)
-
-    stored = (*columns, *(name for _, how in nests for name in how.columns))
-    return Columns(table, stored, tuple(derived), values, convert)
 
 
 def _writing(name: str, to_column: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
@@ -234,7 +220,7 @@ _CONVERSIONS: dict[Any, tuple[Callable[[Any], Any] | None, Callable[[Any], Any]]
     tuple[str, ...]: (json.dumps, lambda written: tuple(json.loads(written))),
     tuple[Quote, ...]: (_quotes_written, _quotes_read),
 }  # by the type of a field; None stays None
-EVENT = columns_of(
+EVENT = Columns(
     Event,
     "events",
     count=lambda event: min(event.count, _MOST_COUNTED),
@@ -244,15 +230,15 @@ EVENT = columns_of(
     others_words=lambda event: not event.is_own_words,
     words=event_words,
 )
-BELIEF = columns_of(
+BELIEF = Columns(
     Belief,
     "beliefs",
     tags=lambda belief: json.dumps(belief.tags, ensure_ascii=False),
     duplicate_key=lambda belief: digest(belief.statement),
 )
-CHANGE = columns_of(Change, "belief_changes", at_us=lambda change: micros(change.changed_at))
-MEMO = columns_of(Memo, "memos", at_us=lambda memo: micros(memo.written_at))
-PIN = columns_of(Pin, "pins", at_us=lambda pin: micros(pin.pinned_at))
+CHANGE = Columns(Change, "belief_changes", at_us=lambda change: micros(change.changed_at))
+MEMO = Columns(Memo, "memos", at_us=lambda memo: micros(memo.written_at))
+PIN = Columns(Pin, "pins", at_us=lambda pin: micros(pin.pinned_at))
 
 
 @cleared_on_erasure
@@ -274,7 +260,7 @@ _IN_SCENE = Nested(
     lambda scene: (scene.agent, scene.scope.kind, *(getattr(scene, name) for name in _SCENE[2:])),
     _scene,
 )
-MESSAGE = columns_of(
+MESSAGE = Columns(
     Message,
     "messages",
     scene=_IN_SCENE,
@@ -322,12 +308,6 @@ def _words(columns: Columns[Any], row: Row) -> bytes:
 def select(columns: str, source: str, where: str, rest: str = "") -> str:
     """Build a SELECT."""
     return f"SELECT {columns} FROM {source} WHERE {where} {rest}"
-
-
-def insert(table: str, columns: Iterable[str]) -> str:
-    """Build an INSERT with one parameter per column."""
-    names = tuple(columns)
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
 def listed(values: Iterable[str | int]) -> str:
