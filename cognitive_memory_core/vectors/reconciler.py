@@ -59,8 +59,7 @@ class IndexReconciler:
         self._serving: Generation | None = None  # a generation known to be complete up to the checkpoint
         self._checkpoint = Checkpoint()
         self._written = self._to_write = 0  # rows of a generation that is being built
-        self._is_known = False  # whether the store's content is known: without a generation in use, one must be built
-        self._failures = 0  # to bring the stored generation up to date, in a row
+        self._failures = 0  # in a row, to bring the stored generation up to date
         self._compared_at = -math.inf
         self._differing = 0  # rows at the last comparison
         self._turn = asyncio.Lock()  # held by whoever opens, writes or stops the store
@@ -90,7 +89,9 @@ class IndexReconciler:
             return await self._store.nearest(serving, vector, read_filter, limit)
         except Lost as lost:
             if self._serving is serving:
-                self._serving, self._is_known = None, isinstance(lost, ProcessDied) and not lost.is_hung
+                self._stop_serving()
+                if isinstance(lost, ProcessDied) and not lost.is_hung:
+                    self._failures = MOST_FAILED_UPDATES
                 self.loop.wake_now()
             raise
 
@@ -119,10 +120,8 @@ class IndexReconciler:
             dimensions = await self._ledger.dimensions(self.fingerprint)
             if not (dimensions or self._serving):
                 return  # nothing to index yet: the store is not started
-            if not self._is_known:
-                await self._open()
-            serving = self._serving
-            if serving is None or dimensions not in (0, serving.dimensions) or serving.fingerprint != self.fingerprint:
+            serving = self._serving or await self._opened()
+            if serving is None or dimensions not in (0, serving.dimensions):
                 await self._build()
             else:
                 await self._update(serving)
@@ -192,16 +191,15 @@ class IndexReconciler:
 
     def _stop_serving(self) -> None:
         """Answer no searches until the store was opened again."""
-        self._serving, self._is_known = None, False
+        self._serving = None
 
-    async def _open(self) -> None:
-        """Open the store; use its generation only if that is complete and of this model."""
+    async def _opened(self) -> Generation | None:
+        """Open the store; use its generation, and return it, only if that is complete and of this model."""
         self._note_start()
-        self._stop_serving()
         generation = await self._store.open()
         if generation is not None and await self._is_whole(generation):
             self._serving = generation
-        self._is_known = True
+        return self._serving
 
     async def _is_whole(self, generation: Generation) -> bool:
         """Bring a generation up to date; False if it is of another model, keeps failing, or differs from the ledger.
@@ -243,7 +241,7 @@ class IndexReconciler:
             log.info("%s", words.INDEX_IN_USE.format(generation=generation.number))
         finally:
             self._to_write, self._needed_at = 0, self._elapsed()
-        self._serving, self._is_known = generation, True
+        self._serving = generation
         self._failures, self._compared_at = 0, self._elapsed()
 
     async def _update(self, generation: Generation) -> None:
