@@ -47,12 +47,10 @@ class Upkeep:
         self.loop = BackgroundLoop("housekeeping", self._round)
 
     async def _round(self) -> float:
-        """Delete old messages, then purge; if deleting fails, purge nevertheless and let the loop retry soon."""
-        try:
-            await self.prune()
-            await self.shrink()
-        finally:
-            await self._purge()
+        """Purge, delete old messages, and examine; if deleting fails, the loop retries soon."""
+        await self._purge()
+        await self.prune()
+        await self.shrink()
         if time.monotonic() >= self._examine_at:
             await self.examine()
             self._examine_at = time.monotonic() + EXAMINED_EVERY

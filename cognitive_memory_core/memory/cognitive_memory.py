@@ -20,8 +20,7 @@ from ..settings.configuration import with_hot
 from ..settings.schema import Live, Settings
 from ..tasks import Durations, completed
 from .arguments import checks_arguments
-from .pins_and_revisions import PinsAndRevisions
-from .reads import MOST_DAYS, checked_ids, reading
+from .reads import MOST_DAYS, Reads, checked_ids, reading
 
 if TYPE_CHECKING:
     from ..domain.belief import Belief, Evolution, Suggestion
@@ -46,7 +45,7 @@ CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 
 @checks_arguments
-class CognitiveMemory(PinsAndRevisions):
+class CognitiveMemory(Reads):
     """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
     Its methods must be called on one event loop. Reads return less while a component is unavailable.

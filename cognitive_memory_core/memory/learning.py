@@ -129,13 +129,7 @@ class Learning:
         on_stored, model = self.belief_indexer.nudge, self.evolver_model
         self.evolver = Evolver(model, ledger, opened.consent, live, clock, opened.buffer.flush, on_stored)
         self.suggesting = Suggesting(
-            ledger.events,
-            ledger.beliefs,
-            opened.consent,
-            live,
-            clock,
-            opened.names.of,
-            on_stored,
+            ledger.events, ledger.beliefs, opened.consent, live, clock, opened.names.of, on_stored
         )
         self.forgetting = Forgetting(
             opened,

@@ -104,13 +104,7 @@ class Opened:
         lender, own = self.lender.last.lender if self.lender and self.lender.last else "", settings.models
         lent = ["" if getattr(models, role) is getattr(own, role) else lender for role in ("embedding", "rerank")]
         self.embedder = await embedding_of(
-            models.embedding,
-            ledger,
-            self.budget.count,
-            stack,
-            data_dir=data_dir,
-            given=embedder,
-            lender=lent[0],
+            models.embedding, ledger, self.budget.count, stack, data_dir=data_dir, given=embedder, lender=lent[0]
         )
         ledger.corpora.follow(self.embedder.fingerprint)
         self.reranking = await reranking_of(
@@ -175,11 +169,7 @@ class Opened:
         store = self.store
         self.reconciler = store and IndexReconciler(store, ledger.vectors, embedder.fingerprint)
         self.name_observer = NameObserver(
-            ledger.names,
-            self.profiles,
-            ledger.profiles,
-            clock,
-            on_changed=self.names.drop,
+            ledger.names, self.profiles, ledger.profiles, clock, on_changed=self.names.drop
         )
         self.buffer = MessageBuffer(ledger.log, self.name_observer)
         self.profile_reader = ProfileReader(

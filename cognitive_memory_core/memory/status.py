@@ -89,10 +89,7 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
     if refusal := await asyncio.to_thread(server_refusal, settings.vector_store, SERVER_SECONDS):
         failing = (("vectors", refusal), *(one for one in failing if one[0] != "vectors"))
     lent = await learning.lent()
-    without = {
-        "historian": bool(lent or learning.has_own_chat),
-        "embedding": not is_hashing(opened.embedder),
-    }
+    without = {"historian": bool(lent or learning.has_own_chat), "embedding": not is_hashing(opened.embedder)}
     status = Status(
         is_running=not reason,
         reason=reason,

@@ -307,13 +307,7 @@ async def exported(
     return count
 
 
-async def imported(
-    archive: Archive,
-    path: Path,
-    *,
-    profiles: FileProfiles,
-    is_excluded: IsExcluded,
-) -> int:
+async def imported(archive: Archive, path: Path, *, profiles: FileProfiles, is_excluded: IsExcluded) -> int:
     """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
 
     An existing profile is never overwritten. Skipped are profiles for which ``is_excluded`` returns True, and those of
