@@ -56,15 +56,6 @@ class QuotedEvent:
 
 
 @dataclass(frozen=True)
-class EventPair:
-    """Two events of one place, of which the newer one says that it replaces the older one."""
-
-    scope: Scope
-    older: QuotedEvent
-    newer: QuotedEvent
-
-
-@dataclass(frozen=True)
 class FlawCount:
     """How many events do not stand on their own because of one flaw, with examples."""
 
@@ -75,15 +66,10 @@ class FlawCount:
 
 @dataclass(frozen=True)
 class Examination:
-    """Result of reading the texts of active events: the latest ``examined`` ones, if there are more.
-
-    ``contradictions`` counts the events that replace an older one; the latest of these pairs are examples.
-    """
+    """Result of reading the texts of active events: the latest ``examined`` ones, if there are more."""
 
     examined: int = 0
     flaws: tuple[FlawCount, ...] = ()
-    contradictions: int = 0
-    contradicting_pairs: tuple[EventPair, ...] = ()
 
 
 @dataclass(frozen=True)
