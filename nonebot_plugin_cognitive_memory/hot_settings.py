@@ -9,6 +9,7 @@ import asyncio
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from nonebot import logger
@@ -22,7 +23,6 @@ from .lifecycle import get_memory, run_with_bot
 
 POLL = 2.0  # seconds between two looks at the files
 LONGEST_POLL = 60.0  # seconds between two looks while they fail
-Signature = tuple[int, int, int] | None
 _OUR_LINE = re.compile(rf"^\s*(?:export\s+)?{FIELD}", re.IGNORECASE | re.MULTILINE)
 
 
@@ -35,8 +35,7 @@ class HotSettings:
         self._files = files
         self._read = read
         self._one_at_a_time = asyncio.Lock()
-        self._known = self._seen = tuple(map(_signature, files))
-        self._texts = tuple(map(_text, files))  # as they were when their settings were last used
+        self._known = self._seen = self._used = tuple(map(_text, files))
         self.loop = core.BackgroundLoop("settings", self.look, longest_pause=LONGEST_POLL)
 
     async def change(self, name: str, text: str) -> core.SettingsMoved:
@@ -61,7 +60,7 @@ class HotSettings:
 
         Return the seconds until the next look.
         """
-        seen = await asyncio.to_thread(lambda: tuple(map(_signature, self._files)))
+        seen = await asyncio.to_thread(lambda: tuple(map(_text, self._files)))
         is_steady, self._seen = seen == self._seen, seen
         if seen == self._known or not is_steady:
             return POLL
@@ -79,17 +78,18 @@ class HotSettings:
         return self._setup.configuration
 
     def _reloaded(self) -> core.SettingsMoved:
+        texts = tuple(map(_text, self._files))
         try:
-            texts, given = tuple(map(_text, self._files)), self._read()
+            given = self._read()
         except (ValueError, OSError) as unreadable:  # its text may quote a key
             problem = replies.commands.ENV_UNREADABLE.format(reason=type(unreadable).__name__)
             return core.SettingsMoved(problems=(problem,))
-        for text, before in zip(texts, self._texts, strict=True):  # lost all settings of ours, or ends within a line
+        for text, before in zip(texts, self._used, strict=True):  # lost all settings of ours, or ends within a line
             last = text.rpartition("\n")[2]
             is_broken_off = last and any(line.startswith(last) and line != last for line in before.splitlines())
             if is_broken_off or (_OUR_LINE.search(before) and not _OUR_LINE.search(text)):
                 return core.SettingsMoved(problems=(replies.commands.ENV_CUT,))
-        self._texts = texts
+        self._used = texts
         return self.configuration.reload(given)
 
     async def _moved(self, move: Callable[[], core.SettingsMoved]) -> core.SettingsMoved:
@@ -101,20 +101,11 @@ class HotSettings:
             return result
 
 
-def _signature(file: Path) -> Signature:
-    try:
-        state = file.stat()
-    except OSError:
-        return None
-    return state.st_mtime_ns, state.st_size, state.st_ino
-
-
 def _text(file: Path) -> str:
-    """Return the content of a file, "" if it is missing; raises OSError."""
-    try:
+    """Return the content of a file, "" if it is missing or cannot be read."""
+    with suppress(OSError):
         return file.read_text("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
+    return ""
 
 
 _overrides = setup.configuration.path if setup.configuration else None

@@ -7,10 +7,7 @@ import base64
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from typing import Any
 
-import anyio
 from nonebot.exception import AdapterException
 
 import cognitive_memory_core as core
@@ -79,37 +76,27 @@ async def forget_me(call: Call) -> str:
 async def export_own(call: Call) -> str:
     """Send the asker a file with what they said, their profiles and their pins, or the beginning of it as text."""
     async with exported(get_memory(), call.here.user_id) as (path, rows):
-        if await _is_uploaded(call, path):
-            return replies.commands.EXPORTED.format(rows=rows)
-        async with await anyio.open_file(path, encoding="utf-8") as file:
-            return replies.commands.EXPORTED_AS_TEXT.format(text=await file.read(SHOWN))
+        content = await asyncio.to_thread(path.read_bytes)
+    if await _is_uploaded(call, content):
+        return replies.commands.EXPORTED.format(rows=rows)
+    return replies.commands.EXPORTED_AS_TEXT.format(text=content.decode()[:SHOWN])
 
 
-async def _is_uploaded(call: Call, path: Path) -> bool:
-    """Send a file to the private chat by its path or, if that is refused, by its content; return False if both are.
-
-    A client on another machine cannot read the path.
-    """
+async def _is_uploaded(call: Call, content: bytes) -> bool:
+    """Send a file to the private chat; return False if the platform refuses it."""
     bot, event = call.bot, call.event
-
-    async def send(content: bytes | None) -> bool:
-        try:
-            if isinstance(event, v12.MessageEvent):
-                given: dict[str, Any] = {"type": "path", "path": str(path)}
-                given = given if content is None else {"type": "data", "data": content}
-                uploaded = await bot.call_api("upload_file", name=FILE, **given)
-                with unrecorded():
-                    await bot.send(event, v12.MessageSegment.file(str(uploaded["file_id"])))
-            else:
-                encoded = await asyncio.to_thread(base64.b64encode, content or b"")
-                file = str(path) if content is None else f"base64://{encoded.decode()}"
-                user_id = getattr(event, "user_id", None)
-                await bot.call_api("upload_private_file", user_id=user_id, file=file, name=FILE)
-        except (AdapterException, KeyError, TypeError):
-            return False
-        return True
-
-    return await send(None) or await send(await asyncio.to_thread(path.read_bytes))
+    try:
+        if isinstance(event, v12.MessageEvent):
+            uploaded = await bot.call_api("upload_file", name=FILE, type="data", data=content)
+            with unrecorded():
+                await bot.send(event, v12.MessageSegment.file(str(uploaded["file_id"])))
+        else:
+            encoded = await asyncio.to_thread(base64.b64encode, content)
+            user_id, file = getattr(event, "user_id", None), f"base64://{encoded.decode()}"
+            await bot.call_api("upload_private_file", user_id=user_id, file=file, name=FILE)
+    except (AdapterException, KeyError, TypeError):
+        return False
+    return True
 
 
 async def show_profile(call: Call) -> Answer:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from time import perf_counter
 
 from nonebot import on_message, require
 from nonebot.adapters import Event
@@ -33,8 +32,8 @@ NUMBER = re.compile(r"\(\d+\)")  # after a name: a person's or a group's number
 WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
 
-ends: deque[tuple[str | None, float]] = deque(maxlen=10_000)
-"""The queued job of each turn, if any, and the seconds that recording the turn took."""
+ends: deque[str | None] = deque(maxlen=10_000)
+"""The queued job of each turn, if any."""
 
 
 async def _takes_part(event: Event) -> bool:
@@ -56,9 +55,7 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
     observations = [_observation(text, scene)] if _is_worth_noting(text) else []
     if not memo and not observations:
         return
-    started = perf_counter()
-    job_id = await record_end(memo, observations)
-    ends.append((job_id, perf_counter() - started))
+    ends.append(await record_end(memo, observations))
 
 
 async def ask_model(system: str, text: str) -> str:

@@ -2,18 +2,17 @@
 
 Ids of people and groups are QQ numbers. The format: ``bot`` {user_id, name}, ``places`` [{id, kind "group" | "private",
 group_id or user_id, name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}], and optionally
-``questions`` [{place, asker, question}] and ``searches`` [{place, asker, query}].
+``questions`` [{place, asker, question}].
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import Self
 
 import cognitive_memory_core as core
@@ -76,7 +75,7 @@ class TranscriptQuestion(BaseModel):
 
     place: str
     asker: Number
-    text: str = Field(validation_alias=AliasChoices("question", "query"))
+    question: str
 
 
 class TranscriptBot(BaseModel):
@@ -94,12 +93,11 @@ class Transcript(BaseModel):
     places: list[Place]
     messages: list[TranscriptLine]
     questions: list[TranscriptQuestion] = []
-    searches: list[TranscriptQuestion] = []
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         known = {place.id for place in self.places if place.number}
-        if not {one.place for one in (*self.messages, *self.questions, *self.searches)} <= known:
+        if not {one.place for one in (*self.messages, *self.questions)} <= known:
             raise ValueError("unlisted place")
         self.messages.sort(key=lambda line: line.time)
         return self
@@ -109,8 +107,31 @@ class Transcript(BaseModel):
         """The lines that are played: those of people."""
         return [line for line in self.messages if line.user_id != self.bot.user_id]
 
-    def place_of(self, said: TranscriptLine | TranscriptQuestion) -> Place:
-        """Return where something was said or is asked."""
+    @property
+    def asked(self) -> list[TranscriptLine]:
+        """What is asked after the last line: the questions; without any, what people asked each other."""
+        answered = [line for line in self.lines if line.text.endswith(("？", "?"))]
+        wanted = self.questions or [
+            TranscriptQuestion(place=line.place, asker=line.user_id, question=line.text) for line in answered
+        ]
+        return [
+            TranscriptLine(
+                id=f"question {number}",
+                place=one.place,
+                user_id=one.asker,
+                name=self.name_of(one.asker),
+                time=self.lines[-1].time + timedelta(hours=1, minutes=number),
+                text=one.question,
+            )
+            for number, one in enumerate(spread(wanted, QUESTIONS))
+        ]
+
+    def name_of(self, user_id: int) -> str:
+        """Return the name by which a person spoke last, else the number."""
+        return {line.user_id: line.name for line in self.lines}.get(user_id, str(user_id))
+
+    def place_of(self, said: TranscriptLine) -> Place:
+        """Return where something was said."""
         return next(place for place in self.places if place.id == said.place)
 
 
@@ -129,52 +150,40 @@ def read_transcript(path: Path) -> Transcript:
 
 
 T = TypeVar("T")
+QUESTIONS = 3
 PROBES = 20  # events and lines of other places asked for in each place
 TELLING = 8  # characters; a shorter line may stand in anybody's context
 
 
-@dataclass
-class PlaceResult:
-    """The result for one place: how many searches, hits and refusals, and the shown texts that belong elsewhere."""
+async def checked(memory: core.CognitiveMemory, transcript: Transcript, place: Place) -> tuple[int, int, list[str]]:
+    """Search in a place of a transcript, which was played into the memory, for what was said elsewhere.
 
-    place: Place
-    asked: int = 0
-    shown: int = 0
-    refused: int = 0
-    leaks: list[str] = field(default_factory=list[str])
-
-
-async def checked(memory: core.CognitiveMemory, transcript: Transcript) -> list[PlaceResult]:
-    """Search a memory, into which the transcript was played, in every place for what was said elsewhere.
-
-    Every other group is also asked for by its number, as a model might.
+    Every other group is also asked for by its number, as a model might. Return how many searches there were, how many
+    of these were refused, and what was shown although it belongs elsewhere.
     """
     events: list[core.Event] = []
     while found := await memory.events(core.Scene.operator(), limit=200, offset=len(events)):
         events += found
-    results = [PlaceResult(place) for place in transcript.places]
-    for result in results:
-        place, lines = result.place, transcript.lines
-        scene = place.scene(next((line.user_id for line in lines if line.place == place.id), place.number))
-        own = "\n".join(line.text for line in lines if place.may_show(line))
-        foreign = [line.text for line in lines if not place.may_show(line)]
-        elsewhere = [event.text for event in events if not place.may_show_event(event)]
-        for text in (*spread(elsewhere, PROBES), *spread(foreign, PROBES)):
-            hits = await memory.search_events(scene, text, kinds=("message",), top_k=20)
-            hits += await memory.search_events(scene, text, top_k=20)
-            context = (await memory.context(scene, text)).text
-            result.asked += 3
-            result.shown += len(hits)
-            result.leaks += [hit.event.text for hit in hits if not place.may_show_event(hit.event)]
-            result.leaks += [one for one in foreign if len(one) >= TELLING and one not in own and one in context]
-        for other in transcript.places:
-            if other.kind == place.kind == "group" and other != place:
-                try:
-                    await memory.search_events(scene, "最近", group_id=str(other.number))
-                    result.leaks.append(f"没有拒绝对 {other.number} 的点名搜索")
-                except core.NotPermitted:
-                    result.refused += 1
-    return results
+    lines, asked, refused, leaks = transcript.lines, 0, 0, list[str]()
+    scene = place.scene(next((line.user_id for line in lines if line.place == place.id), place.number))
+    own = "\n".join(line.text for line in lines if place.may_show(line))
+    foreign = [line.text for line in lines if not place.may_show(line)]
+    elsewhere = [event.text for event in events if not place.may_show_event(event)]
+    for text in (*spread(elsewhere, PROBES), *spread(foreign, PROBES)):
+        hits = await memory.search_events(scene, text, kinds=("message",), top_k=20)
+        hits += await memory.search_events(scene, text, top_k=20)
+        context = (await memory.context(scene, text)).text
+        asked += 3
+        leaks += [hit.event.text for hit in hits if not place.may_show_event(hit.event)]
+        leaks += [one for one in foreign if len(one) >= TELLING and one not in own and one in context]
+    for other in transcript.places:
+        if other.kind == place.kind == "group" and other != place:
+            try:
+                await memory.search_events(scene, "最近", group_id=str(other.number))
+                leaks.append(f"没有拒绝对 {other.number} 的点名搜索")
+            except core.NotPermitted:
+                refused += 1
+    return asked, refused, leaks
 
 
 def spread(items: Sequence[T], wanted: int) -> Sequence[T]:

@@ -46,7 +46,7 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("COGNITIVE_MEMORY__ENABLED=false\nDRIVER=~none\n", "utf-8")
     run = demo(cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
-    for part in ("1. 回放 96 条消息", "2. 记下一轮", "3. 史官", "4. 追问", "5. 搜索", "6. 隔离", "7. 数据都在"):
+    for part in ("1. 回放 96 条消息", "2. 史官", "3. 追问", "4. 隔离", "5. 数据都在"):
         assert part in run.stdout
     assert "合计泄漏 0 条" in run.stdout
     assert [path.name for path in tmp_path.iterdir()] == [".env"]
@@ -54,7 +54,7 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
     assert counts is not None, run.stdout
     assert int(counts[1]) > 0
     assert counts[1] == counts[2]
-    shown = run.stdout.partition("4. 追问")[2].partition("5. 搜索")[0]
+    shown = run.stdout.partition("3. 追问")[2].partition("4. 隔离")[0]
     for block, wanted in zip(
         shown.split("【记忆结束】"), (("下午三点", "青石巷"), ("六点半", "卡坦岛"), ("大理",)), strict=False
     ):

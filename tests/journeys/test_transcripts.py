@@ -87,9 +87,9 @@ async def test_the_isolation_check_sees_a_leak(script: Any, tmp_path: Path, leak
         await tell(memory, READING_MILI, "读书会在青石巷咖啡馆，读《边城》，米粒对花生过敏")
         await tell(memory, GAMES_DOUSHA, "桌游在胜利路，豆沙带《卡坦岛》")
         asked = _Leaky(memory) if leaky else memory
-        findings = await script("transcript").checked(asked, sample)
-    assert bool(sum(len(finding.leaks) for finding in findings)) is leaky
-    assert all(finding.asked for finding in findings)
+        findings = [await script("transcript").checked(asked, sample, place) for place in sample.places]
+    assert any(leaks for _, _, leaks in findings) is leaky
+    assert all(searches for searches, _, _ in findings)
 
 
 class _Leaky:

@@ -222,14 +222,14 @@ async def test_a_message_with_an_endless_id(twelve_stage: Stage, person: str, cl
     assert texts(await logged(core.Scene.group(club, person))) == ["见上"]
 
 
-@pytest.mark.parametrize("refused", [(), ("path",), ("path", "data")])
-async def test_people_export_what_is_theirs(twelve_stage: Stage, person: str, club: str, refused: tuple[str]) -> None:
-    """The file is uploaded by its path, else by its content, and sent; where neither is taken, its lines are."""
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_people_export_what_is_theirs(twelve_stage: Stage, person: str, club: str, is_refused: bool) -> None:
+    """The file is uploaded and sent; where it is not taken, its lines are."""
     await told(core.Scene.group(club, person), f"阿棠({person}) 喜欢乌龙茶")
     call = twelve_stage._call
 
     async def choosy(bot: object, api: str, **data: Any) -> Any:
-        if api == "upload_file" and data["type"] in refused:
+        if api == "upload_file" and is_refused:
             raise v12.ActionFailed
         if api == "upload_file":
             twelve_stage.calls.append((api, data))
@@ -243,8 +243,8 @@ async def test_people_export_what_is_theirs(twelve_stage: Stage, person: str, cl
     sent = [data["message"] for api, data in twelve_stage.calls[before:] if api == "send_message"]
     said_all = "".join(message.extract_plain_text() for message in sent)
     is_file = [part.data for message in sent for part in message if part.type == "file"]
-    assert bool(is_file) is (len(refused) < 2)
-    assert ("喜欢乌龙茶" in said_all) is (len(refused) == 2)
+    assert bool(is_file) is not is_refused
+    assert ("喜欢乌龙茶" in said_all) is is_refused
     assert await logged(core.Scene.private(person)) == []
 
 
