@@ -20,7 +20,7 @@ from ..settings.schema import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.database.database import Snapshot, at_once
 from ..store.facts import FactBook
-from ..store.profiles import IndexedProfile, ProfileIndex
+from ..store.profiles import ProfileIndex
 from ..tasks import AWAY, PATIENCE, with_timeout
 from ..text.names import clean_name, clean_text
 from ..text.terms import query_terms
@@ -165,7 +165,7 @@ class ProfileReader:
         said = clean_text(query[:QUERY_LENGTH]).strip()
         kinds = ("user", "member") if scene.kind == "group" and entity_type == "user" else (entity_type,)
         rows = await self._readable(scene) if query_terms(said) else []
-        rows = [row for row in rows if entity_type is None or row.profile.key.entity_type in kinds]
+        rows = [row for row in rows if entity_type is None or row[0].key.entity_type in kinds]
         if not rows:
             return []
         vector = await vector_of(self._embedder, said)
@@ -222,7 +222,7 @@ class ProfileReader:
         if scene.kind != "group" or key.entity_type != "user" or key.user_id == scene.user_id:
             return True
         rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
-        return any(row.profile.key == key for row in rows)
+        return any(profile.key == key for profile, _ in rows)
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
         """Return the key of the shared profile to prefer to a member's; None if the person does not share it."""
@@ -237,7 +237,7 @@ class ProfileReader:
             return None
         return self._consent.profile(scene, *await self._names.of([profile]))
 
-    async def _readable(self, scene: Scene) -> list[IndexedProfile]:
+    async def _readable(self, scene: Scene) -> list[tuple[Profile, Vector | None]]:
         """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
         shared = self._consent.sharing_people
         reading = asyncio.gather(
@@ -247,8 +247,8 @@ class ProfileReader:
             hidden, rows = await with_timeout(PATIENCE, reading)
         except AWAY:
             return []
-        shown = (row for row in rows if row.profile.key not in hidden and _is_told(row.profile, row.profile.key))
-        return [row for row in shown if self._consent.admits_profile(scene, row.profile.key)]
+        shown = (row for row in rows if row[0].key not in hidden and _is_told(row[0], row[0].key))
+        return [row for row in shown if self._consent.admits_profile(scene, row[0].key)]
 
 
 def _is_told(profile: Profile, key: ProfileKey) -> bool:
@@ -257,7 +257,7 @@ def _is_told(profile: Profile, key: ProfileKey) -> bool:
 
 
 def ranked(
-    rows: Sequence[IndexedProfile],
+    rows: Sequence[tuple[Profile, Vector | None]],
     said: str,
     vector: Vector | None,
     embedder: Embedder,
@@ -271,14 +271,14 @@ def ranked(
     """
     weight, floor = settings.query.lexical_weight, max(settings.query.min_relevance, LEAST)
     terms, named = tuple(query_terms(said)), said.casefold().lstrip("@")
-    shown = [as_shown(row.profile) for row in rows]
+    shown = [as_shown(profile) for profile, _ in rows]
     texts = [terms_of(one.name, *one.tags, one.summary) for one in shown]
     hits: list[tuple[bool, ProfileHit]] = []
-    for row, profile, lexical in zip(rows, shown, covered(terms, texts), strict=True):
+    for (_, own), profile, lexical in zip(rows, shown, covered(terms, texts), strict=True):
         name, identifier = clean_name(profile.name).casefold(), profile.key.user_id or profile.key.group_id
         is_named, score = named in {name, identifier, f"{name}({identifier})"}, lexical
-        if vector is not None and row.vector is not None and len(vector) == len(row.vector):
-            cosine = sum(map(mul, vector, row.vector))
+        if vector is not None and own is not None and len(vector) == len(own):
+            cosine = sum(map(mul, vector, own))
             if math.isfinite(cosine):
                 score = (1.0 - weight) * embedder.calibration.similarity(cosine) + weight * lexical
         hits.append((is_named, ProfileHit(profile, 1.0 if is_named else score)))

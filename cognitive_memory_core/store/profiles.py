@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from sqlite3 import Connection
 
 from ..domain.profile import Profile, ProfileKey
@@ -53,14 +52,6 @@ PROFILE = Columns(
 )
 
 
-@dataclass(frozen=True)
-class IndexedProfile:
-    """A profile in the index, with its vector by the model of the requested fingerprint, or None."""
-
-    profile: Profile
-    vector: Vector | None = None
-
-
 class ProfileIndex(Table):
     """A searchable copy of the profiles. The profile files are the source of truth."""
 
@@ -93,8 +84,8 @@ class ProfileIndex(Table):
     @reads
     def readable(
         self, connection: Connection, scene: Scene, shared: Collection[str] | None, fingerprint: str
-    ) -> list[IndexedProfile]:
-        """Return the profiles that a scene may read (:meth:`ProfileKey.readable_by`).
+    ) -> list[tuple[Profile, Vector | None]]:
+        """Return the profiles that a scene may read (:meth:`ProfileKey.readable_by`), with vectors of a fingerprint.
 
         ``shared`` holds the ids of people who share their profile; None means everybody. In a group a shared profile is
         returned if its person asks or is known there by name; it is not returned in a private chat with another person.
@@ -105,15 +96,13 @@ class ProfileIndex(Table):
             f" LEFT JOIN profile_vectors v ON v.seq = p.seq AND p.embedded_as = ? WHERE {clause} ORDER BY p.seq",
             (*bound(fingerprint), *values),
         )
-        found = [
-            IndexedProfile(PROFILE.read(row), None if vector is None else vector_of(vector)) for *row, vector in rows
-        ]
+        found = [(PROFILE.read(row), None if vector is None else vector_of(vector)) for *row, vector in rows]
 
         def is_readable(key: ProfileKey) -> bool:
             is_open = scene.kind == "group" and (shared is None or key.user_id in shared)
             return key.readable_by(scene, shared=is_open)
 
-        return [one for one in found if is_readable(one.profile.key)]
+        return [(profile, vector) for profile, vector in found if is_readable(profile.key)]
 
     @reads
     def versions(self, connection: Connection) -> dict[ProfileKey, str]:

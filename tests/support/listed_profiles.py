@@ -10,7 +10,6 @@ from typing import Any
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, said_in
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports import Vector
-from cognitive_memory_core.store.profiles import IndexedProfile
 
 from .clock import NOON
 
@@ -62,10 +61,12 @@ class ListedIndex:
         self._known = frozenset(known)
         self._leaky = leaky
 
-    async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
+    async def readable(
+        self, scene: Scene, shared: Collection[str] | None, fingerprint: str
+    ) -> list[tuple[Profile, Vector | None]]:
         """Return the rows that the scene may read."""
         return [
-            IndexedProfile(profile, self._vectors.get(profile.key) if fingerprint else None)
+            (profile, self._vectors.get(profile.key) if fingerprint else None)
             for profile in self.held.values()
             if self._leaky or self._is_readable(profile.key, scene, shared)
         ]

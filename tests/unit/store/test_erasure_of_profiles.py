@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.profiles import IndexedProfile
+from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
@@ -25,7 +25,7 @@ async def forgotten(ledger: Ledger) -> None:
     await ledger.eraser.forget_person(GONE, EVENING, HIDE)
 
 
-async def indexed(ledger: Ledger, agent: str = "default") -> list[IndexedProfile]:
+async def indexed(ledger: Ledger, agent: str = "default") -> list[tuple[Profile, Vector | None]]:
     """Return every profile of an agent."""
     return await ledger.profiles.readable(Scene.operator(agent), (), MODEL)
 
@@ -83,11 +83,11 @@ async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -
     await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
     await forgotten(ledger)
     assert await indexed(ledger) == [
-        IndexedProfile(replace(friend, summary="和某位成员下棋")),
-        IndexedProfile(replace(tagged, tags=("棋", '某位成员"'))),
-        IndexedProfile(replace(told, tags=("棋", "某位成员\t友"))),
-        IndexedProfile(replace(group, name="某位成员读书会")),
-        IndexedProfile(plain, a_vector(1, 0)),
+        (replace(friend, summary="和某位成员下棋"), None),
+        (replace(tagged, tags=("棋", '某位成员"')), None),
+        (replace(told, tags=("棋", "某位成员\t友")), None),
+        (replace(group, name="某位成员读书会"), None),
+        (plain, a_vector(1, 0)),
     ]
     assert len(await ledger.profile_vectors.waiting(MODEL, 9)) == 4
     assert (await ledger.profiles.versions())[friend.key] == "v"

@@ -9,7 +9,8 @@ import pytest
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.profiles import IndexedProfile, words_of
+from cognitive_memory_core.ports import Vector
+from cognitive_memory_core.store.profiles import words_of
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector
@@ -32,10 +33,10 @@ async def taken_in(ledger: Ledger, *profiles: Profile) -> None:
 
 async def readable(ledger: Ledger, scene: Scene, shared: Collection[str] | None = ()) -> set[ProfileKey]:
     """Return the keys of the profiles that a scene may read."""
-    return {row.profile.key for row in await ledger.profiles.readable(scene, shared, MODEL)}
+    return {profile.key for profile, _ in await ledger.profiles.readable(scene, shared, MODEL)}
 
 
-async def indexed(ledger: Ledger, model: str = MODEL) -> list[IndexedProfile]:
+async def indexed(ledger: Ledger, model: str = MODEL) -> list[tuple[Profile, Vector | None]]:
     """Return all profiles as the operator sees them."""
     return await ledger.profiles.readable(OPERATOR, (), model)
 
@@ -52,11 +53,11 @@ async def test_a_profile_waits_for_a_vector_of_the_model_asked_for(ledger: Ledge
     await vectors.store(MODEL, [(*first, a_vector(1, 0))])
     assert await vectors.waiting(MODEL, 9) == [second]
     assert {*await vectors.waiting("another", 9)} == {first, second}
-    assert await indexed(ledger) == [IndexedProfile(mine, a_vector(1, 0)), IndexedProfile(ours)]
-    assert await indexed(ledger, "another") == [IndexedProfile(mine), IndexedProfile(ours)]
+    assert await indexed(ledger) == [(mine, a_vector(1, 0)), (ours, None)]
+    assert await indexed(ledger, "another") == [(mine, None), (ours, None)]
     await vectors.store("another", [(*first, a_vector(0, 1, 0))])
     assert {*await vectors.waiting(MODEL, 9)} == {first, second}
-    assert (await indexed(ledger, "another"))[0].vector == a_vector(0, 1, 0)
+    assert (await indexed(ledger, "another"))[0][1] == a_vector(0, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -72,10 +73,10 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
     await vectors.store(MODEL, [(key, words, a_vector(1, 0))])
     await ledger.profiles.put(new)
     await vectors.store(MODEL, [(key, words, a_vector(1, 0))])
-    assert await indexed(ledger) == [IndexedProfile(new)]
+    assert await indexed(ledger) == [(new, None)]
     assert await vectors.waiting(MODEL, 9) == [(key, words_of(new))]
     await vectors.store(MODEL, [(key, words_of(new), a_vector(0, 1))])
-    assert await indexed(ledger) == [IndexedProfile(new, a_vector(0, 1))]
+    assert await indexed(ledger) == [(new, a_vector(0, 1))]
 
 
 @pytest.mark.parametrize(
