@@ -41,7 +41,7 @@ class Stamp(NamedTuple):
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
-    """Copy the file, then apply the migrations that it lacks, each atomically.
+    """Copy the file, then apply the migrations that it lacks, each atomically; a new file gets all of them at once.
 
     Raises UnavailableError for a file of a newer version.
     """
@@ -50,7 +50,7 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
     if 0 < found < len(steps):
         write_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
     connection.execute("PRAGMA temp_store = MEMORY")  # a temporary file would hold rows outside the directory
-    for number, step in enumerate(steps[found:], found + 1):
+    for number, step in enumerate(steps[found:], found + 1) if found else [(len(steps), "\n".join(steps))]:
         stamp = f"PRAGMA user_version = {number};\nPRAGMA application_id = {installed_release()};"
         connection.executescript(f"BEGIN IMMEDIATE;\n{step}\n{stamp}\nCOMMIT")
     connection.execute("PRAGMA temp_store = DEFAULT")
