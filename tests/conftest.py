@@ -16,8 +16,8 @@ from cognitive_memory_core.models import local
 from tests.support import network_guard
 from tests.support.sizes import IS_NIGHTLY, NIGHTLY
 
-settings.register_profile("default", deadline=None, max_examples=60)  # a slow machine must not fail a test
-settings.register_profile("ci", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("default", deadline=None, max_examples=30)  # a slow machine must not fail a test
+settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
 settings.register_profile(NIGHTLY, deadline=None, max_examples=500, print_blob=True)
 settings.register_profile("unshrunk", deadline=None, max_examples=60, phases=[Phase.explicit, Phase.generate])
 settings.load_profile(NIGHTLY if IS_NIGHTLY else "ci" if os.environ.get("CI") else "default")

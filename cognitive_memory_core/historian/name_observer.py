@@ -53,7 +53,7 @@ class NameObserver:
             if scene.nickname not in ("", scene.user_name):
                 in_private = Scope(scene.agent, "private", scene.user_id)
                 told.setdefault((in_private, scene.user_id, clean_name(scene.nickname)), []).append(min(at, now))
-            group_name = clean_name(scene.group_name)
+            group_name = clean_name(scene.group_name) if scene.group_id else ""
             if group_name not in ("", self.groups.get(scene.scope)):
                 self.groups[scene.scope] = group_name
                 renamed[ProfileKey.group(scene.group_id, scene.agent)] = group_name

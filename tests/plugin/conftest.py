@@ -121,8 +121,12 @@ def log() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
-    """Serve a console over a furnished memory."""
+async def shown(app: App, tmp_path: Path, pytestconfig: pytest.Config) -> AsyncGenerator[Console, None]:
+    """Serve a console over a furnished memory, which is furnished once and copied."""
+    whole = Path(pytestconfig.stash[FOLDER]) / "furnished"
+    if not whole.exists():
+        async with console(whole) as one:
+            await furnished(one.memory)
+    shutil.copytree(whole, tmp_path / "data")
     async with console(tmp_path / "data") as one:
-        await furnished(one.memory)
         yield one

@@ -85,33 +85,33 @@ async def test_with_the_token(port: int) -> None:
             assert answer.headers["cache-control"] == "no-store"
 
 
-@pytest.mark.parametrize(
-    ("hosts", "status"),
-    [
-        (["localhost"], 200),
-        (["localhost:8080"], 200),
-        (["LOCALHOST."], 200),
-        (["bot.localhost"], 200),
-        (["10.0.0.7:8080"], 200),
-        (["[::1]:8080"], 200),
-        (["memory.example.com"], 200),
-        (["Memory.Example.com:443"], 200),
-        (["evil.example.com"], 400),
-        (["memory.example.com.evil.com"], 400),
-        (["xmemory.example.com"], 400),
-        (["127.0.0.1.evil.com"], 400),
-        (["127.0.0.1/status"], 400),
-        (["127.0.0.1?"], 400),
-        (["127.0.0.1#"], 400),
-        (["127.0.0.1@evil.com"], 400),
-        (["evil.com:127.0.0.1"], 400),
-        ([""], 400),
-        ([], 400),
-        (["127.0.0.1", "evil.com"], 400),
-    ],
-)
-async def test_hosts(port: int, hosts: list[str], status: int) -> None:
+HOSTS = [
+    (["localhost"], 200),
+    (["localhost:8080"], 200),
+    (["LOCALHOST."], 200),
+    (["bot.localhost"], 200),
+    (["10.0.0.7:8080"], 200),
+    (["[::1]:8080"], 200),
+    (["memory.example.com"], 200),
+    (["Memory.Example.com:443"], 200),
+    (["evil.example.com"], 400),
+    (["memory.example.com.evil.com"], 400),
+    (["xmemory.example.com"], 400),
+    (["127.0.0.1.evil.com"], 400),
+    (["127.0.0.1/status"], 400),
+    (["127.0.0.1?"], 400),
+    (["127.0.0.1#"], 400),
+    (["127.0.0.1@evil.com"], 400),
+    (["evil.com:127.0.0.1"], 400),
+    ([""], 400),
+    ([], 400),
+    (["127.0.0.1", "evil.com"], 400),
+]
+
+
+async def test_hosts(port: int) -> None:
     """Only addresses, localhost and the listed names are answered; a rebound name or a path in its place is refused."""
-    lines = [f"Host: {host}" for host in hosts]
-    found, answer = await raw(port, "GET /memory/status HTTP/1.1", *lines, f"Authorization: Bearer {TOKEN}")
-    assert found == status, answer
+    for hosts, status in HOSTS:
+        lines = [f"Host: {host}" for host in hosts]
+        found, answer = await raw(port, "GET /memory/status HTTP/1.1", *lines, f"Authorization: Bearer {TOKEN}")
+        assert found == status, (hosts, answer)
