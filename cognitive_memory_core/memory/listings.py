@@ -132,8 +132,7 @@ class Listings:
         scope, here = event.scope, _in_place(event.scope)
         lines = await self.log.find(scope, frozenset(event.message_ids)) if event.message_ids else []
         read_filter = ReadFilter(here, group_id=scope.group_id, without=self.consent.opted_out)
-        passages = await self.log.around(lines, read_filter, reach) if lines else []
-        return self.consent.shown(here, [line for passage in passages for line in passage])
+        return self.consent.shown(here, await self.log.around(lines, read_filter, reach) if lines else [])
 
     async def places(self, scene: Scene, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
         """Return places, the one with the latest event or line first; not the private chats of people who opted out."""

@@ -7,16 +7,17 @@ question: an answer says what it wants of these, and :class:`Recall` asks, and p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import takewhile, tee
 from typing import NamedTuple
 
 from ..consent import Consent
 from ..domain.belief import Belief
-from ..domain.event import Event, LineKey
+from ..domain.event import Event
 from ..domain.message import Hit, Message
 from ..domain.reading import NARROWED, ReadFilter
 from ..domain.turn import Memo, Person, Pin
@@ -168,11 +169,11 @@ class Answer:
 class ContextAnswer(Answer):
     """What a context shows, in the order in which it is read.
 
-    ``told`` are lines that the caller shows; ``people`` are those of the places whose names are shown, by id.
+    ``shown`` are ids of messages of the place that the caller shows (None: the question itself), ``people`` those of
+    the places whose names are shown, by id.
     """
 
-    told: Collection[LineKey] = frozenset()
-    lines: FoundLines = field(default_factory=FoundLines)
+    shown: Collection[str] | None = None
     quotes: Sequence[FoundLine] = ()
     line_candidates: Sequence[LineCandidate] = ()  # if it explains
     pins: Sequence[Pin] = ()
@@ -184,26 +185,38 @@ class ContextAnswer(Answer):
     people: KnownPlaces = field(default_factory=lambda: NO_PLACES)
     profiles: TurnProfiles = field(default_factory=TurnProfiles)
 
+    def is_shown(self, line: Message) -> bool:
+        """Return whether the caller shows a line of the log."""
+        scene, query = self.question.read_filter.scene, self.question.query
+        if not scene.has_place or line.scene.scope != scene.scope:
+            return False
+        if self.shown is not None:
+            return line.id in self.shown
+        is_new = line.sender_id == scene.user_id != "" and line.sent_at >= self.question.now - ASKING
+        return is_new and line.text.strip() == query.said
 
-def read_context(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | None = None) -> None:
-    """Read what a context shows; ``shown`` are ids of messages of the place not to quote."""
+
+def read_context(answer: ContextAnswer, on: Snapshot) -> None:
+    """Read what a context shows."""
     question = _named(answer, on)
     sources, scene, asked = question.sources, question.read_filter.scene, question.settings.query
+    of_lines, found = dict[int, float](), tuple[Iterable[FoundLine], ...](((), ()))
     with answer.part("lines"):
-        _find_quotable(answer, on, shown)
-        _choose_quotes(answer)
+        lines = _quotable(answer, on)
+        of_lines, found = lines.scores, tee(lines.lines)  # read once, and only as far as lines are needed
+        _choose_quotes(answer, found[0])
     if scene.has_place:
         with answer.part("pins", "ledger"):
             answer.pins = at_once(sources.ledger.notes.pins, on, scene.scope)
         read_memos(answer, on)
-    best = best_events(answer, on, asked.auto_top_k, asked.auto_decay, asked.min_relevance, answer.lines.scores)
+    best = best_events(answer, on, asked.auto_top_k, asked.auto_decay, asked.min_relevance, of_lines)
     answer.events = [one.event for one in best]
     with answer.part("replaced"):
         newer = _replacing(question, on, [event.id for event in answer.events])
         answer.events, answer.replaced = followed(answer.events, newer, asked.auto_top_k)
-    _choose_quotes(answer)
-    if answer.quotes:
-        with answer.part("quotations", "lexical"):
+    with answer.part("quotations", "lexical" if answer.quotes else ""):
+        _choose_quotes(answer, found[1])
+        if answer.quotes:
             _surround(answer, on)
     with answer.part("beliefs"):
         if sources.beliefs and scene.group_id and question.query.terms:
@@ -242,7 +255,7 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
         with answer.part("lines"):
             most = min(top_k if is_alone else 2 * top_k, MAX_RESULTS)
             reach = OF_SEARCH._replace(candidates=max(most, OF_SEARCH.candidates))
-            found = found_lines(question, on, replace(read_filter, kinds=()), most, decay, reach).lines
+            found = [*found_lines(question, on, replace(read_filter, kinds=()), most, decay, reach).lines]
             if found:
                 question.sources.ledger.corpora.surround(on, found, read_filter)
             answer.hits = said = [*map(hit_of, found)]
@@ -434,31 +447,27 @@ def hit_of(found: FoundLine) -> Hit:
     return Hit(line.as_event(), found.score, 0.0, relevance, relevance, around, line.reply_to or "")
 
 
-def _find_quotable(answer: ContextAnswer, on: Snapshot, shown: Collection[str] | None) -> None:
-    """Find lines that answer the question, more than will be quoted, and note those that the caller shows."""
+def _quotable(answer: ContextAnswer, on: Snapshot) -> FoundLines:
+    """Find lines that answer the question, more than will be quoted."""
     question, asked = answer.question, answer.question.settings.query
-    scene, most = question.read_filter.scene, asked.auto_messages_k
-    limit = most + SPARE_LINES + len(shown or ()) if most else 0
-    answer.lines = found_lines(question, on, question.read_filter, limit, asked.auto_decay, OF_CONTEXT)
-    if shown is None:  # lines that are the question itself
-        said, since = [one.line for one in answer.lines.lines], question.now - ASKING
-        own = [one for one in said if scene.user_id and one.sender_id == scene.user_id]
-        new = [one for one in own if one.scene.scope == scene.scope and one.sent_at >= since]
-        shown = [one.id for one in new if one.text.strip() == question.query.said]
-    answer.told = {(scene.scope, message_id) for message_id in shown} if scene.has_place else set[LineKey]()
+    limit = asked.auto_messages_k + SPARE_LINES + len(answer.shown or ()) if asked.auto_messages_k else 0
+    return found_lines(question, on, question.read_filter, limit, asked.auto_decay, OF_CONTEXT)
 
 
-def _choose_quotes(answer: ContextAnswer) -> None:
+def _choose_quotes(answer: ContextAnswer, found: Iterable[FoundLine]) -> None:
     """Choose the best lines that are relevant, and that neither the caller nor a shown event shows."""
-    asked, quotes, candidates = answer.question.settings.query, list[FoundLine](), list[LineCandidate]()
+    question, quotes, candidates = answer.question, list[FoundLine](), list[LineCandidate]()
+    asked = question.settings.query
     of_events = {key for event in answer.events for key in event.sources}
-    for one in answer.lines.lines:
+    for one in found:
         cut = "shown_as_event" if one.line.key in of_events else None
-        cut = "recent" if one.line.key in answer.told else cut
+        cut = "recent" if answer.is_shown(one.line) else cut
         cut = "relevance" if one.relevance < asked.min_relevance else cut
         cut = "limit" if cut is None and len(quotes) == asked.auto_messages_k else cut
+        if cut == "limit" and not question.explains:
+            break
         quotes += [one] if cut is None else []
-        if answer.question.explains:
+        if question.explains:
             told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
             candidates.append(LineCandidate(*told, rank=len(quotes) if cut is None else 0, cut=cut))
     answer.quotes, answer.line_candidates = quotes, candidates
@@ -466,14 +475,11 @@ def _choose_quotes(answer: ContextAnswer) -> None:
 
 def _surround(answer: ContextAnswer, on: Snapshot) -> None:
     """Read the lines that the quotes reply to, and those that follow the best of them; each line is shown once."""
-    told = {*answer.told, *(key for event in answer.events for key in event.sources)}
-    told |= {one.line.key for one in answer.quotes}
+    told = {key for event in answer.events for key in event.sources} | {one.line.key for one in answer.quotes}
     answer.question.sources.ledger.corpora.surround(on, answer.quotes, answer.question.read_filter, FOLLOWED)
     for one in answer.quotes:
         after = list[Message]()
-        for line in one.after:
-            if line.key in answer.told:
-                break
+        for line in takewhile(lambda line: not answer.is_shown(line), one.after):
             if line.key not in told:
                 after.append(line)
                 told.add(line.key)

@@ -157,7 +157,8 @@ class Recall:
         query, asked = await self._asked(text, scene), settings.query
         if query.says_little:  # a greeting asks for nothing
             query = replace(query, terms=())
-        answer = ContextAnswer(self._question(self.sources.consent.present_filter(scene), query, settings, explains))
+        read_filter = self.sources.consent.present_filter(scene)
+        answer = ContextAnswer(self._question(read_filter, query, settings, explains), shown=shown)
         missing = {"notes": "ledger"} if scene.has_place else {}
         if query.terms:
             missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
@@ -167,7 +168,7 @@ class Recall:
             missing["profiles"] = "profiles"
         answer.missing = missing
         waiting = self._waiting_memos(scene.scope) if scene.has_place else []  # before the stored ones are read
-        answer = await self._answered(answer, read_context, shown)
+        answer = await self._answered(answer, read_context)
         return answer, rendered(answer, waiting, budget)
 
     def _question(self, read_filter: ReadFilter, query: Query, settings: Settings, explains: bool = False) -> Question:

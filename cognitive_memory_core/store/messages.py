@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import names_erased, stays_out
-from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message, Passage
+from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message
 from ..domain.reading import LineListing, ReadFilter
 from ..domain.scope import EARLIEST, Interval, Scope
 from ..domain.turn import Memo, Pin
@@ -26,9 +26,9 @@ from .database.rows import (
     listed,
     micros,
     new_seq,
+    select,
 )
-from .search.around import passages_around
-from .search.filters import NOT_HIDDEN, line_filter
+from .search.filters import MESSAGES, NOT_HIDDEN, line_filter
 
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
@@ -169,12 +169,23 @@ class MessageLog(Table):
     @reads
     def around(
         self, connection: Connection, messages: Sequence[Message], read_filter: ReadFilter, reach: int
-    ) -> list[Passage]:
-        """Return each message with the ``reach`` lines before and after it, of those that the read filter admits.
+    ) -> list[Message]:
+        """Return messages and the ``reach`` lines before and after each that the read filter admits, oldest first.
 
-        Overlapping passages are merged. A message that is gone or not admitted has no passage.
+        A message that is gone or not admitted has no lines around it.
         """
-        return passages_around(connection, messages, read_filter, bounded(reach))
+        clause, values = MESSAGES.filter_of(read_filter)
+        seqs = set[int]()
+        for order, direction in (">=", ""), ("<=", "DESC"):
+            source = f"messages m JOIN messages e ON e.scope = m.scope AND (e.at_us, e.seq) {order} (m.at_us, m.seq)"
+            last = f"ORDER BY e.at_us {direction}, e.seq {direction} LIMIT ?"
+            query = select("e.seq, e.seq = m.seq", source, f"m.scope = ? AND m.id = ? AND {clause}", last)
+            for line in messages:
+                row = *bound(line.scene.scope.key, line.id), *values, bounded(reach) + 1
+                near = connection.execute(query, row).fetchall()
+                seqs |= {seq for seq, _ in near} if near and near[0][1] else set()
+        lines = MESSAGES.at(connection, read_filter, sorted(seqs))
+        return sorted(lines.values(), key=lambda line: line.sent_at)
 
     @reads
     def shown(self, connection: Connection, messages: Sequence[Message]) -> list[Message]:

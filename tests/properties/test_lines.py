@@ -76,7 +76,7 @@ def test_neighbours_stand_round_their_line(passages):
         await ledger.log.append(said)
         everything = ReadFilter(Scene.operator())
         search = LineSearch(("都有",), everything, 99, NOON + timedelta(days=9), 99, 0)
-        lines = (await ledger.database.read(ledger.corpora.found_lines, search)).lines
+        lines = [*(await ledger.database.read(ledger.corpora.found_lines, search)).lines]
         assert len(lines) == len(said)
         await ledger.database.read(ledger.corpora.surround, lines, everything)
         return lines

@@ -45,4 +45,4 @@ def found_in(
         for name, weight in (weights or {}).items():
             patched.setattr(ranker, name, weight)
         found = ranker.found_lines(rows, asked, lambda some: {row: lines[row] for row in some})
-    return [*found.lines]
+        return [*found.lines]

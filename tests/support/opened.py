@@ -64,8 +64,9 @@ class Watched:
     def found_lines(self, connection: Any, search: LineSearch) -> FoundLines:
         """Return log lines with those around them."""
         found = self.index.found_lines(connection, search)
-        self.witness.note(search.read_filter, [one.line for one in found.lines])
-        return found
+        lines = [*found.lines]
+        self.witness.note(search.read_filter, [one.line for one in lines])
+        return FoundLines(lines, found.scores)
 
     def surround(
         self, connection: Any, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None

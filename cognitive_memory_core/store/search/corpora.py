@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
 from sqlite3 import Connection
 from threading import Lock
 from typing import Any, TypeVar
 
 from ...domain.event import Event
-from ...domain.message import Message
 from ...domain.reading import ReadFilter
 from ...ports import Vector
 from ...text.characters import register_cache
@@ -27,9 +28,8 @@ from ..database.database import Database
 from ..database.rows import bound, bounded, select
 from ..database.words import READ, hashed
 from ..numpy_on_use import Array, np
-from .around import surround
 from .filters import EVENTS, MESSAGES, Values, place_filter
-from .lines import WHOLE, FoundLines, LineRows, LineSearch, found_lines
+from .lines import SHOWN, WHOLE, FoundLine, FoundLines, LineRows, LineSearch, found_lines
 from .rows import FLOAT_BYTES, EventRows, Rows, VectorRows, best, cosines, state_of, unit_vectors
 
 HELD_BYTES = 112 * 1024 * 1024  # a place of 100,000 lines of chat takes some 40 MB, one of 10,000 events 23
@@ -105,16 +105,30 @@ class Corpora:
         if search.limit <= 0 or not search.terms:
             return FoundLines()
         with self._rows(connection, LineRows, *place_filter(search.read_filter)) as rows:
-            seqs = rows.seqs.values
+            return found_lines(rows, search, partial(MESSAGES.at, connection, search.read_filter))
 
-            def read(some: Sequence[int]) -> Mapping[int, Message]:
-                of_seq = dict(zip(seqs[some].tolist(), some, strict=True))
-                found = MESSAGES.at(connection, search.read_filter, list(of_seq))
-                return {of_seq[seq]: line for seq, line in found.items()}
+    @staticmethod
+    def surround(
+        connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None
+    ) -> None:
+        """Add to lines the ones they reply to and, to the first ``around`` (None: all), those before and after them.
 
-            return found_lines(rows, search, read)
-
-    surround = staticmethod(surround)
+        Lines around a line are of the same session. Only lines that the read filter's scene may read are read.
+        """
+        wide = replace(read_filter, user_id="", kinds=(), window=None)
+        query = select("e.seq", "messages e", "e.scope = ? AND e.id = ?")
+        replied = [0] * len(found)
+        for at, one in enumerate(found):
+            if one.line.reply_to:
+                row = connection.execute(query, bound(one.line.scene.scope.key, one.line.reply_to)).fetchone()
+                replied[at] = row[0] if row else 0
+        asked = {*replied, *chain(*(one.beside for one in found[:around]))}
+        lines = MESSAGES.at(connection, wide, sorted(asked - {0}))
+        for one, seq in zip(found, replied, strict=True):
+            one.replied = lines.get(seq)
+        for one in found[:around]:
+            sides = one.beside[:SHOWN], one.beside[SHOWN:]
+            one.before, one.after = (tuple(lines[seq] for seq in side if seq in lines) for side in sides)
 
     def is_wide(self, connection: Connection, read_filter: ReadFilter) -> bool:
         """Return whether a search would read so many vectors from disk that an approximate index is likely faster.

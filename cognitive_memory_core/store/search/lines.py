@@ -8,10 +8,11 @@ count as in BM25, and no line lends its terms to others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import islice
 from math import prod
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from ..database.rows import Row, micros
 from ..database.words import HEAD_BYTES, LINE_HEAD, hashed
 from ..numpy_on_use import Array, Mask, Scores, np
 from .filters import NOT_HIDDEN
-from .rows import WordRows, rarity_of
+from .rows import WordRows, occurrences, rarity_of
 
 SINGLE = 0.7  # weight of a single character beside that of a pair or word
 ASIDE = 0.5  # of terms that stand beside the question only
@@ -79,8 +80,8 @@ class FoundLine:
     """A line of the log that answers a question; its score is the ``relevance``, in [0, 1], times all ``factors``.
 
     The lines just ``before`` and ``after`` it, and the one to which it ``replied``, are read for those that are shown
-    (:func:`surround`): their seqs are ``beside``, half of them before it, and ``answers``; 0 is none. The ``parts`` of
-    the relevance are given only to a search that explains.
+    (:meth:`Corpora.surround`): ``beside`` are the seqs of the former, half of them before it; 0 is none. The ``parts``
+    of the relevance are given only to a search that explains.
     """
 
     line: Message
@@ -88,7 +89,6 @@ class FoundLine:
     factors: tuple[tuple[str, float], ...] = ()
     parts: tuple[tuple[str, float], ...] = ()
     beside: Sequence[int] = ()
-    answers: int = 0
     before: Passage = ()
     after: Passage = ()
     replied: Message | None = None
@@ -101,9 +101,12 @@ class FoundLine:
 
 @dataclass(frozen=True)
 class FoundLines:
-    """Lines of the log, best first, and the scores of these and of more lines by their :func:`line_key`."""
+    """Lines of the log, best first, and the scores of these and of more lines by their :func:`line_key`.
 
-    lines: tuple[FoundLine, ...] = ()
+    The lines are read while they are iterated over, some at a time, in the snapshot of the search.
+    """
+
+    lines: Iterable[FoundLine] = ()
     scores: Mapping[int, float] = field(default_factory=dict[int, float])
 
 
@@ -179,7 +182,7 @@ def found_lines(
 ) -> FoundLines:
     """Return lines that share words with a question, and lines around each, best first.
 
-    ``read`` returns those of the rows that the read filter admits.
+    ``read`` returns those of some seqs that the read filter admits.
     """
     if not len(lines):
         return FoundLines()
@@ -207,28 +210,29 @@ def found_lines(
     relevance, scores = steps[-1], steps[-1] * np.prod([*factors.values()], axis=0)
     order = np.argsort(-scores, kind="stable")
     order = order[(relevance[order] > 0.0) & admitted[window[order]]]
-    first, found = order[: search.limit + search.spare], dict[object, FoundLine]()
-    gains = np.diff(steps, axis=0, prepend=0.0) if search.explains else steps
-    beside, answered = _beside(lines, talk, at[first]), _answered(lines, window[first])
+    first = order[: search.limit + search.spare]
+    seqs, beside = lines.seqs.values[window[first]].tolist(), _beside(lines, talk, at[first])
+    gains = np.diff(steps, axis=0, prepend=0.0)[:, first] if search.explains else None
     of_lines = np.stack([*factors.values()], axis=1)[first].tolist()
-    for rank, line in _in_turn(window[first].tolist(), search.limit, read):
-        if len(found) == search.limit:
-            break
-        number, of_line = first[rank], tuple(zip(factors, of_lines[rank], strict=True))
-        parts = tuple(zip(PARTS, gains[:, number].tolist(), strict=True)) if search.explains else ()
-        one = FoundLine(line, float(relevance[number]), of_line, parts, beside[rank], answered[rank])
-        found.setdefault((same_text(line.text), line.sender_id) if search.spare else rank, one)
+
+    def in_turn() -> Iterator[FoundLine]:
+        known, shown, together = set[object](), dict[int, Message](), search.limit // 2 + 1
+        for rank, seq in enumerate(seqs):
+            if rank % together == 0:
+                shown |= read(seqs[rank : rank + together])
+            if (line := shown.get(seq)) is None:
+                continue
+            key = (same_text(line.text), line.sender_id) if search.spare else rank
+            if key in known:
+                continue
+            known.add(key)
+            parts = () if gains is None else tuple(zip(PARTS, gains[:, rank].tolist(), strict=True))
+            of_line = tuple(zip(factors, of_lines[rank], strict=True))
+            yield FoundLine(line, float(relevance[first[rank]]), of_line, parts, beside[rank])
+
     keys = lines.about.values["id"][window[order[:SCORED]]].tolist()
-    return FoundLines(tuple(found.values()), dict(zip(keys, scores[order[:SCORED]].tolist(), strict=True)))
-
-
-def _in_turn(
-    rows: Sequence[int], together: int, read: Callable[[Sequence[int]], Mapping[int, Message]]
-) -> Iterator[tuple[int, Message]]:
-    """Yield the lines of rows with their ranks, so many read at once; rows that are not admitted are left out."""
-    for start in range(0, len(rows), together):
-        shown = read(rows[start : start + together])
-        yield from ((start + at, shown[row]) for at, row in enumerate(rows[start : start + together]) if row in shown)
+    of_keys = dict(zip(keys, scores[order[:SCORED]].tolist(), strict=True))
+    return FoundLines(islice(in_turn(), search.limit), of_keys)
 
 
 def _beside(lines: LineRows, talk: LinesInOrder, positions: Array) -> list[list[int]]:
@@ -240,14 +244,6 @@ def _beside(lines: LineRows, talk: LinesInOrder, positions: Array) -> list[list[
     return np.where(is_there, lines.seqs.values[talk.rows[other]], 0).tolist()
 
 
-def _answered(lines: LineRows, rows: Array) -> list[int]:
-    """Return the seq of the line that each of some lines answers; 0 is none."""
-    ids, asked = lines.about.values["id"], lines.about.values["answered"][rows]
-    there = np.flatnonzero(np.isin(ids, asked[asked > 0]))
-    seqs = dict(zip(ids[there].tolist(), lines.seqs.values[there].tolist(), strict=True))
-    return [seqs.get(one, 0) for one in asked.tolist()]
-
-
 def _relevance(
     lines: LineRows, search: LineSearch, terms: Array, weights: tuple[Scores, Scores], talk: LinesInOrder, at: Array
 ) -> Scores:
@@ -255,19 +251,18 @@ def _relevance(
 
     ``weights`` are those of the terms in a chat and, without how telling a term is, in a monologue.
     """
-    window, session, (_, topic) = talk.rows[at], talk.session[at], np.unique(talk.topic[at], return_inverse=True)
-    about, topics = lines.about.values[window], topic.max(initial=-1) + 1
+    window, session = talk.rows[at], talk.session[at]
+    _, begins, topic = np.unique(talk.topic[at], return_index=True, return_inverse=True)
+    about, topics = lines.about.values[window], len(begins)
     own, label, sizes = _words(lines, terms, window, about["label"])
     speakers = np.where(about["is_bot"], np.int64(-1), about["person"])
-    first = np.zeros(topics, np.int64)
-    first[topic] = speakers
-    alone = (np.bincount(topic, (speakers != first[topic]) | ~about["private"], topics) == 0)[topic]  # in a monologue
+    is_others = (speakers != speakers[begins][topic]) | ~about["private"]
+    alone = (np.bincount(topic, is_others, topics) == 0)[topic]  # in a monologue
     weight, rarity = weights
     whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
     is_echo = (about["at_us"] >= micros(search.now) - RECENT_US) & (own @ weight >= ECHO * whole)
     lends = own * ~(is_echo | alone)[:, np.newaxis]
-    shared = np.zeros((topics, len(terms)))
-    np.maximum.at(shared, topic, lends)
+    shared = np.maximum.reduceat(lends, begins)  # topics stand one behind the other
     near = np.zeros_like(lends)
     for distance in range(1, REACH + 1):
         other = np.minimum(np.searchsorted(at, at + distance), len(at) - 1)
@@ -295,11 +290,9 @@ def _best(scores: Array, count: int) -> Array:
 def _words(lines: LineRows, terms: Array, window: Array, labels: Array) -> tuple[Scores, Scores, Array]:
     """Return which of the terms each line says, and has in its label alone; and how many terms each line says."""
     flat, owners, within = lines.terms_of(window)
-    order = np.argsort(terms)
-    at = order[np.minimum(np.searchsorted(terms[order], flat), len(order) - 1)]
-    hit = np.flatnonzero(terms[at] == flat)
+    hit, term = occurrences(flat, terms)
     both = np.zeros((2, len(window), len(terms)))
-    both[(within[hit] < labels[owners[hit]]).astype(int), owners[hit], at[hit]] = 1.0
+    both[(within[hit] < labels[owners[hit]]).astype(int), owners[hit], term] = 1.0
     return both[0], both[1] * (both[0] == 0.0), np.bincount(owners, minlength=len(window)) - labels
 
 

@@ -6,6 +6,7 @@ Terms are 32-bit hashes; no text is kept here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from sqlite3 import Connection
 from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -213,28 +214,22 @@ class WordRows(Rows):
         counts = (starts[at + 1] - starts[at]) * (terms[at] == asked)
         late_term, late_row = self.looked_through(asked)
         having = counts + np.bincount(late_term, minlength=len(asked))
-        rarest = np.argsort(np.where(having > 0, having, np.iinfo(np.int64).max), kind="stable")
-        rarest = rarest[: np.count_nonzero(having)][:most]
-        read = rarest[: max(int(np.searchsorted(np.cumsum(having[rarest]), READ, "right")), ALWAYS_READ)]
-        read.sort()  # both parts are in the order of terms, so that equal rows have exactly equal sums
-        is_read = np.zeros(len(asked), np.bool_)
-        is_read[read] = True
-        lengths, is_late = counts[read], is_read[late_term]
-        first = starts[at[read]] - (np.cumsum(lengths) - lengths)
-        places: Array = np.arange(int(lengths.sum())) + np.repeat(first, lengths)
-        found = np.concatenate((np.repeat(read, lengths), late_term[is_late]))
-        return found, np.concatenate((rows[places], late_row[is_late])), having
+        read, numbers = np.arange(len(asked)), having.tolist()
+        if sum(numbers) > READ or len(numbers) - numbers.count(0) > (most or len(asked)):
+            rarest = sorted(filter(numbers.__getitem__, range(len(asked))), key=numbers.__getitem__)[:most]
+            fitting = sum(number <= READ for number in accumulate(numbers[term] for term in rarest))
+            read = np.sort(rarest[: max(fitting, ALWAYS_READ)])
+            late = np.isin(late_term, read)
+            late_term, late_row = late_term[late], late_row[late]
+        # both parts are in the order of terms, so that equal rows have exactly equal sums
+        begins, lengths = starts[at[read]].tolist(), counts[read]
+        found = (rows[begin : begin + length] for begin, length in zip(begins, lengths.tolist(), strict=True))
+        term = np.concatenate((np.repeat(read, lengths), late_term))
+        return term, np.concatenate((*found, late_row)), having
 
     def looked_through(self, asked: Array) -> tuple[Array, Array]:
         """Return the postings of terms in the rows that are not in the index."""
-        late = self.terms.values[self._indexed :]
-        may_be = np.zeros(1 << 16, np.bool_)  # by the lower half of a hash, which leaves out nearly all others
-        may_be[asked & 0xFFFF] = True
-        at = np.flatnonzero(may_be[late & 0xFFFF])
-        order = np.argsort(asked)
-        term = order[np.minimum(np.searchsorted(asked[order], late[at]), len(asked) - 1)]
-        is_hit = asked[term] == late[at]
-        at, term = at[is_hit], term[is_hit]
+        at, term = occurrences(self.terms.values[self._indexed :], asked)
         order = np.argsort(term.astype(np.uint16), kind="stable")
         return term[order], np.searchsorted(self.ends, at[order] + self._indexed, "right")
 
@@ -284,6 +279,19 @@ class VectorRows(Rows):
         """Append vectors."""
         super().load(rows)
         self.vectors.append(unit_vectors([row[1] for row in rows], self.dimensions))
+
+
+def occurrences(terms: Array, asked: Array) -> tuple[Array, Array]:
+    """Return where the terms that are asked for stand among others, and the index of each."""
+    if not len(terms):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    may_be = np.zeros(1 << 16, np.bool_)  # by the lower half of a hash, which leaves out nearly all others
+    may_be[asked & 0xFFFF] = True
+    at = np.flatnonzero(may_be[terms & 0xFFFF])
+    order = np.argsort(asked)
+    term = order[np.minimum(np.searchsorted(asked[order], terms[at]), len(asked) - 1)]
+    is_hit = asked[term] == terms[at]
+    return at[is_hit], term[is_hit]
 
 
 def rarity_of(having: Array, rows: int) -> Scores:

@@ -60,16 +60,17 @@ async def searched(
     query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
     recall = a_recall(ledger, clock=clock or FrozenClock(NOON + timedelta(days=1)), words=words)
     asked = Question(recall.sources, where, query, Settings(), recall.sources.clock.now())
-    reach = OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates))
+    reach, found = OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates)), list[FoundLines]()
 
     def read(answer: ContextAnswer, on: Snapshot) -> None:
         with answer.part("lines", "lexical"):
-            answer.lines = found_lines(asked, on, where, top_k, decay, reach)
-            recall.sources.ledger.corpora.surround(on, answer.lines.lines, where)
+            lines = found_lines(asked, on, where, top_k, decay, reach)
+            found.append(FoundLines([*lines.lines], lines.scores))
+            recall.sources.ledger.corpora.surround(on, found[0].lines, where)
 
     answer = await recall._answered(ContextAnswer(asked), read)
     assert answer.degraded == ()
-    return answer.lines
+    return found[0]
 
 
 async def found(ledger: Ledger, question: str | Query, *args: Any, **parts: Any) -> list[Hit]:

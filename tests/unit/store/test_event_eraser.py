@@ -29,9 +29,9 @@ async def told(ledger: Ledger) -> list[Message]:
 async def seen(ledger: Ledger) -> set[str]:
     """Return the ids of the lines that any port shows."""
     found = await lines_with(ledger.corpora, query_terms("搬去上海"), ReadFilter(OPERATOR), 9)
-    passages = await ledger.log.around([OTHER], ReadFilter(GROUP), 5)
+    talk = await ledger.log.around([OTHER], ReadFilter(GROUP), 5)
     rows = [row for row in await archived(ledger) if isinstance(row, Message)]
-    lines = (*(line for line, _ in found), *(line for passage in passages for line in passage), *rows)
+    lines = (*(line for line, _ in found), *talk, *rows)
     recent = await ledger.log.recent(GROUP.scope, 9)
     by_id = await ledger.log.find(GROUP.scope, [line.id for line in LINES])
     return {line.id for line in (*lines, *recent, *by_id, *await ledger.log.shown(LINES))}

@@ -124,24 +124,24 @@ async def test_the_newest_lines_of_each_place_are_spared(ledger: Ledger) -> None
     assert await ledger.log.shrink(1, kept_per_place=200) == 0
 
 
-async def around(ledger: Ledger, found: Sequence[Message], read_filter: ReadFilter, reach: int = 1) -> list[str]:
-    """Return the passages around messages, each as one text."""
-    return ["".join(line.text for line in lines) for lines in await ledger.log.around(found, read_filter, reach)]
+async def around(ledger: Ledger, found: Sequence[Message], read_filter: ReadFilter, reach: int = 1) -> str:
+    """Return the texts of messages and of the lines around them."""
+    return "".join(line.text for line in await ledger.log.around(found, read_filter, reach))
 
 
 async def test_the_talk_round_a_message(ledger: Ledger) -> None:
-    """A passage holds the lines before and after a message by time; overlapping ones are joined, places never mix."""
+    """The talk holds the lines before and after a message by time, each once; places never mix."""
     lines = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙丁戊己庚辛")]
     await ledger.log.append([*lines[::-1], a_message("别处", OTHER_GROUP, later(minutes=1))])
     read_filter = ReadFilter(GROUP)
-    assert await around(ledger, [lines[1]], read_filter) == ["甲乙丙"]
-    assert await around(ledger, [lines[6], lines[1]], read_filter) == ["甲乙丙", "己庚辛"]
-    assert await around(ledger, [lines[3], lines[1]], read_filter) == ["甲乙丙丁戊"]
-    assert await around(ledger, [lines[0], lines[7]], read_filter, 0) == ["甲", "辛"]
-    assert await around(ledger, [lines[4]], read_filter, 3) == ["乙丙丁戊己庚辛"]
-    assert await around(ledger, [lines[0]], read_filter, 100) == ["甲乙丙丁戊己庚辛"]
-    assert await around(ledger, [a_message("没有")], read_filter) == []
-    assert await around(ledger, [lines[0]], ReadFilter(OTHER_GROUP)) == []
+    assert await around(ledger, [lines[1]], read_filter) == "甲乙丙"
+    assert await around(ledger, [lines[6], lines[1]], read_filter) == "甲乙丙己庚辛"
+    assert await around(ledger, [lines[3], lines[1]], read_filter) == "甲乙丙丁戊"
+    assert await around(ledger, [lines[0], lines[7]], read_filter, 0) == "甲辛"
+    assert await around(ledger, [lines[4]], read_filter, 3) == "乙丙丁戊己庚辛"
+    assert await around(ledger, [lines[0]], read_filter, 100) == "甲乙丙丁戊己庚辛"
+    assert await around(ledger, [a_message("没有")], read_filter) == ""
+    assert await around(ledger, [lines[0]], ReadFilter(OTHER_GROUP)) == ""
 
 
 async def test_the_talk_round_a_message_holds_only_what_may_be_read(ledger: Ledger) -> None:
@@ -149,7 +149,7 @@ async def test_the_talk_round_a_message_holds_only_what_may_be_read(ledger: Ledg
     other = Scene.group(GROUP.group_id, "2000009", user_name="别人")
     mine = [a_message(text, sent_at=later(minutes=at)) for at, text in ((0, "甲"), (2, "丙"))]
     await ledger.log.append([*mine, a_message("乙", other, later(minutes=1))])
-    assert await around(ledger, [mine[0]], ReadFilter(GROUP), 2) == ["甲乙丙"]
-    assert await around(ledger, [mine[0]], ReadFilter(GROUP, without=frozenset({"2000009"})), 2) == ["甲丙"]
-    assert await around(ledger, [mine[0]], ReadFilter(Scene.private(GROUP.user_id)), 2) == ["甲丙"]
-    assert await around(ledger, [mine[0]], ReadFilter(Scene.private("2000009")), 2) == []
+    assert await around(ledger, [mine[0]], ReadFilter(GROUP), 2) == "甲乙丙"
+    assert await around(ledger, [mine[0]], ReadFilter(GROUP, without=frozenset({"2000009"})), 2) == "甲丙"
+    assert await around(ledger, [mine[0]], ReadFilter(Scene.private(GROUP.user_id)), 2) == "甲丙"
+    assert await around(ledger, [mine[0]], ReadFilter(Scene.private("2000009")), 2) == ""
