@@ -1,22 +1,23 @@
 """Removes a person or a place from the bytes of a file of any origin.
 
 A file that is not JSON in UTF-8 is removed if it mentions them. Each function returns the remaining bytes: empty if the
-file must be deleted, None if it is unchanged.
+file must be deleted, None if it is unchanged. What is left of a job has only the fields that this version knows.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
 import orjson
 
-from .. import sentences
 from ..disk import decodings
-from ..domain.scope import Scope
+from ..domain.message import Message
+from ..domain.scope import Scene, Scope
+from ..domain.turn import Dialogue, Turn
 from ..errors import PermanentError
 from ..text.names import is_said_by_hidden, writable_text
 from ..text.people import BARE_ID
@@ -24,38 +25,7 @@ from . import format as codec
 from .format import Body, moment
 
 Hide = Callable[[str], str]
-_BEARERS = (("user_id", "user_name"), ("sender_id", "sender_name"))
-_NAMES = frozenset(name for _, name in _BEARERS)
-_KEPT = frozenset(  # the meaning of a job depends on these, and they do not name a person
-    {
-        "schema_version",
-        "id",
-        "kind",
-        "agent",
-        "group_id",
-        "user_id",
-        "sender_id",
-        "message_ids",
-        "reply_to",
-        "request_type",
-        "accepted_at",
-        "failed_at",
-        "happened_at",
-        "sent_at",
-        "timestamp",
-        "timestamp_utc",
-        "timestamp_epoch",
-        "timestamp_local",
-    }
-)
-_TEXTS = frozenset(
-    {
-        *("scene", "memo", "action_summary", "end_summary", "observations", "new_info", "perspective", "force"),
-        *("source_message", "recent_messages", "messages", "request_id", "trimmed", "text", "error", "group_name"),
-        *("is_bot", "addressed_to_bot", "summary", "location"),
-    }
-)
-_KNOWN = _KEPT | _NAMES | _TEXTS  # known keys; a key among them is not somebody's name
+_ROW = frozenset({"id", "summary", "location", "type", "name", "timestamp"})  # keys of a memo's row: nobody's name
 _SOME_TIME = moment(0)  # for jobs that are parsed for people and places, not for times
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 
@@ -67,18 +37,54 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
         return None  # nothing is escaped, so the text can be searched as it is
     try:
         body = codec.body_of(data)
+        job = codec.job_of(body, "0", _SOME_TIME)
     except PermanentError:
         return b"" if _mentions(data, user_id, hide) else None
-    rest = _JobErasure(user_id, hide).job(body)
+    rest = _left_of(job.work, user_id, hide)
     if rest is None:
         return b""
-    left = data if rest == body else orjson.dumps(rest)
-    try:
-        codec.job_of(rest, "0", _SOME_TIME)
-    except PermanentError:
-        if _mentions(left, user_id, hide):
-            return b""
-    return None if rest == body else left
+    if rest == job.work and not _mentions(data, user_id, hide):
+        return None
+    kept = {name: body[name] for name in ("id", "failed_at") if name in body}
+    error = {"error": hide(str(body["error"]))} if "error" in body else {}
+    left = codec.encoded(replace(job, work=rest), {**kept, "accepted_at": body.get("accepted_at"), **error})
+    return None if left == data else left
+
+
+def _left_of(work: Turn | Dialogue, user_id: str, hide: Hide) -> Turn | Dialogue | None:
+    """Return work without a person; None if it is the person's own, or no one's words would remain.
+
+    Names are kept where they stand beside another person's id, because several people may share one.
+    """
+
+    def place(scene: Scene) -> Scene:
+        return replace(scene, group_name=hide(scene.group_name), nickname=hide(scene.nickname))
+
+    rest: list[Message | str] = []
+    for line in work.recent_messages if isinstance(work, Turn) else work.messages:
+        if isinstance(line, str):
+            rest += [] if is_said_by_hidden(line, hide) else [hide(line)]
+        elif line.scene.user_id != user_id:
+            rest.append(replace(line, text=hide(line.text), scene=place(line.scene)))
+    scene, is_theirs = place(work.scene), work.scene.user_id == user_id
+    if isinstance(work, Turn):
+        if is_theirs:
+            return None
+        return replace(
+            work,
+            scene=scene,
+            memo=hide(work.memo),
+            observations=tuple(map(hide, work.observations)),
+            perspective=work.perspective and hide(work.perspective),
+            source_message=hide(work.source_message),
+            request_id=work.request_id and hide(work.request_id),
+            recent_messages=tuple(rest),
+        )
+    lines = [line for line in rest if isinstance(line, Message)]
+    speakers = [line.scene for line in lines if not line.is_bot]
+    if (len(lines) < len(work.messages) and not speakers) or (is_theirs and scene.kind != "group"):
+        return None
+    return replace(work, scene=speakers[-1] if is_theirs else scene, messages=tuple(lines))
 
 
 def without_message(data: bytes, *, message_id: str) -> bytes | None:
@@ -122,8 +128,8 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
         is_named = _mentions(data, place.place_id, lambda text: hide(_without_id(place.place_id, text)))
         texts = [*_plausible_texts(data)]
         return b"" if is_named or any(f'"{one}"' in text for one in memo_ids for text in texts) else None
-    erasure, listed = _JobErasure("", hide), cast("list[object]", rows)
-    rest = [erasure.of(row, "") for row in listed if not _is_summary_of(row, memo_ids, place)]
+    listed = cast("list[object]", rows)
+    rest = [_hidden(row, hide) for row in listed if not _is_summary_of(row, memo_ids, place)]
     return None if rest == rows else orjson.dumps(rest, option=orjson.OPT_INDENT_2)
 
 
@@ -132,67 +138,24 @@ def names_of(data: bytes, user_id: str) -> set[str]:
     if user_id not in data.decode("utf-8", "replace"):
         return set()
     try:
-        return set(_names_in(codec.body_of(data), user_id))
+        work = codec.job_of(codec.body_of(data), "0", _SOME_TIME).work
     except PermanentError:
         return set()
+    lines = work.recent_messages if isinstance(work, Turn) else work.messages
+    scenes = [work.scene, *(line.scene for line in lines if isinstance(line, Message))]
+    return {scene.user_name for scene in scenes if scene.user_id == user_id and scene.user_name}
 
 
-@dataclass(frozen=True)
-class _JobErasure:
-    user_id: str
-    hide: Hide
-
-    def job(self, body: Body) -> Body | None:
-        """Return a job without the person; None if it is the person's own, or no one's words would remain."""
-        scene, is_theirs = body.get("scene"), self.is_theirs(body)
-        is_dialogue = body.get("kind") == "dialogue" and isinstance(body.get("messages"), list)
-        is_dialogue = is_dialogue and isinstance(scene, dict) and cast("Body", scene).get("kind") == "group"
-        if is_theirs and not is_dialogue:
-            return None
-        rest = cast("Body", self.of({**body, "scene": None} if is_theirs else body, ""))
-        if is_dialogue and (is_theirs or rest["messages"] != body["messages"]):
-            lines = [cast("Body", line) for line in rest["messages"] if isinstance(line, dict)]
-            scenes = [line["scene"] for line in lines if not line.get("is_bot") and isinstance(line.get("scene"), dict)]
-            return {**rest, "scene": scenes[-1] if is_theirs else rest["scene"]} if scenes else None
-        return rest
-
-    def is_theirs(self, item: object) -> bool:
-        """Return whether a turn, line or scene belongs to the person, in any of its forms."""
-        if not self.user_id or not isinstance(item, dict):
-            return False
-        fields = cast("Body", item)
-        return self.user_id in _owners(fields) or self.is_theirs(fields.get("scene"))
-
-    def of(self, value: object, key: str) -> object:
-        """Return the value under a key with the person removed."""
-        is_id = key.endswith("id") and value == self.user_id
-        is_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= BARE_ID
-        if is_id or is_number:
-            return sentences.context.SOMEBODY
-        if isinstance(value, str):
-            return self.hide(value)
-        if isinstance(value, dict):
-            fields = cast("Body", value)
-            kept = _KEPT | _NAMES if _owners(fields) else _KEPT
-            return {
-                name if name in _KNOWN else self.hide(name): inner if name in kept else self.of(inner, name)
-                for name, inner in fields.items()
-                if not self.is_theirs(inner)
-            }
-        if isinstance(value, list):
-            is_said = key in ("recent_messages", "messages")
-            return [
-                self.of(item, key)
-                for item in cast("list[object]", value)
-                if not (is_said and isinstance(item, str) and is_said_by_hidden(item, self.hide))
-                and not self.is_theirs(item)
-            ]
-        return value
-
-
-def _owners(fields: Body) -> list[str]:
-    """Return the ids under which a turn, line or scene states its person."""
-    return [str(fields[key]) for key, _ in _BEARERS if fields.get(key)]
+def _hidden(value: object, hide: Hide) -> object:
+    """Return JSON with a person hidden in its texts and keys."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, list):
+        return [_hidden(item, hide) for item in cast("list[object]", value)]
+    if isinstance(value, dict):
+        fields = cast("Body", value)
+        return {name if name in _ROW else hide(name): _hidden(inner, hide) for name, inner in fields.items()}
+    return value
 
 
 def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:
@@ -222,14 +185,3 @@ def _without_id(identifier: str, text: str) -> str:
     """Remove an id from a text; a short id is kept, because it could be a count."""
     found = rf"(?<![0-9A-Za-z]){re.escape(identifier)}(?![0-9A-Za-z])"
     return re.sub(found, "", text) if len(identifier) >= BARE_ID else text
-
-
-def _names_in(value: object, user_id: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        fields = cast("Body", value)
-        yield from (str(fields[name]) for key, name in _BEARERS if str(fields.get(key)) == user_id and fields.get(name))
-        for inner in fields.values():
-            yield from _names_in(inner, user_id)
-    elif isinstance(value, list):
-        for inner in cast("list[object]", value):
-            yield from _names_in(inner, user_id)

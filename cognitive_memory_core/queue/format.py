@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache, partial
+from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, cast
 
 import orjson
@@ -163,14 +164,14 @@ _SECRET = re.compile(
 _BOM = b"\xef\xbb\xbf"  # written by Windows editors
 
 
-def encoded(job: Job) -> bytes:
-    """Encode a job; unencodable characters become U+FFFD.
+def encoded(job: Job, beside: Mapping[str, object] = MappingProxyType({})) -> bytes:
+    """Encode a job with further fields, which win over its own; unencodable characters become U+FFFD.
 
     Raises LimitReached if the file would be too large to read.
     """
     kind = "turn" if isinstance(job.work, Turn) else "dialogue"
     head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": job.accepted_at}
-    body = {**head, "trimmed": job.trimmed, **vars(job.work)}
+    body = {**head, "trimmed": job.trimmed, **vars(job.work), **beside}
     dumped = partial(orjson.dumps, default=written_instant, option=orjson.OPT_PASSTHROUGH_DATETIME)
     try:
         data = dumped(body)

@@ -289,32 +289,36 @@ def bytes_left(root: Path) -> bytes:
     [
         ({"user_id": "2000001"}, None),
         ({"sender_id": 2000001}, None),
-        ({"new_info": ["阿棠(2000001) 怕狗"]}, {"new_info": ["某位成员 怕狗"]}),
-        ({"recent_messages": ["阿棠：怕狗", "米粒：阿棠怕狗"]}, {"recent_messages": ["米粒：某位成员怕狗"]}),
-        ({"targets": [{"entity_type": "user", "entity_id": "2000001"}]}, {"targets": [{"entity_id": "某位成员"}]}),
-        ({"targets": [{"user_id": 2000001, "mood": "好"}, {"user_id": 3}]}, {"targets": [{"user_id": 3}]}),
-        ({"notes": {"阿棠": "怕狗", "memo": 2000001}}, {"notes": {"某位成员": "怕狗", "memo": "某位成员"}}),
-        ({"about": {"sender_id": "2000001", "sender_name": "阿棠"}}, {}),
-        ({"user_name": "阿棠"}, {"user_name": "阿棠"}),
+        ({"new_info": ["阿棠(2000001) 怕狗"]}, {"observations": ("某位成员 怕狗",)}),
+        ({"recent_messages": ["阿棠：怕狗", "米粒：阿棠怕狗"]}, {"recent_messages": ("米粒：某位成员怕狗",)}),
+        ({"targets": [{"entity_type": "user", "entity_id": "2000001"}]}, {}),
+        ({"targets": [{"user_id": 2000001, "mood": "好"}]}, {}),
+        ({"notes": {"阿棠": "怕狗", "memo": 2000001}}, {}),
     ],
 )
 async def test_every_form_and_unknown_fields_lose_an_erased_person(
     reopen: Open, root: Path, told: dict[str, Any], left: dict[str, Any] | None
 ):
-    """An erased person is removed from older formats and unknown fields, and other people's data is kept."""
+    """An erased person is removed from older formats, unknown fields that name them go, and the rest is kept."""
     lay(root / "failed" / f"{instant_of(NOON):016d}-seed1.2.json", json.dumps({**SEED, **told}).encode())
     queue = await reopen()
     await queue.erase_person("2000001", HIDE)
-    found = [json.loads((root / name).read_bytes()) for name in files(root)]
-    assert len(found) == (left is not None)
-    for body in found:
-        assert body["action_summary"] == "聊了天"
-        for key, value in (left or {}).items():
-            if key == "targets" and "entity_id" in value[0]:
-                assert body[key][0]["entity_id"] == "某位成员"
-            else:
-                assert body[key] == value
-        assert "about" not in body
+    assert not any(word in bytes_left(root) for word in ("阿棠".encode(), b"\\u963f", b"2000001"))
+    assert len(files(root)) == (left is not None)
+    for failed in await queue.failed():
+        assert failed.job
+        assert vars(failed.job.work).items() >= {"memo": "聊了天", **(left or {})}.items()
+    assert await queue.erase_person("2000001", HIDE) == 0
+
+
+async def test_a_namesake_keeps_a_file_of_the_older_mode(reopen: Open, root: Path):
+    """A file in which only another person has the name keeps it."""
+    lay(root / "failed" / f"{instant_of(NOON):016d}-seed1.2.json", json.dumps({**SEED, "user_name": "阿棠"}).encode())
+    queue = await reopen()
+    await queue.erase_person("2000001", HIDE)
+    (failed,) = await queue.failed()
+    assert failed.job
+    assert failed.job.work.scene.user_name == "阿棠"
 
 
 @pytest.mark.parametrize(
