@@ -56,6 +56,15 @@ class QuotedEvent:
 
 
 @dataclass(frozen=True)
+class EventPair:
+    """Two events of one place, of which the newer one says that it replaces the older one."""
+
+    scope: Scope
+    older: QuotedEvent
+    newer: QuotedEvent
+
+
+@dataclass(frozen=True)
 class FlawCount:
     """How many events do not stand on their own because of one flaw, with examples."""
 
@@ -66,10 +75,15 @@ class FlawCount:
 
 @dataclass(frozen=True)
 class Examination:
-    """Result of reading the texts of active events: the latest ``examined`` ones, if there are more."""
+    """Result of reading the texts of active events: the latest ``examined`` ones, if there are more.
+
+    ``contradictions`` counts the events that replace an older one; the latest of these pairs are examples.
+    """
 
     examined: int = 0
     flaws: tuple[FlawCount, ...] = ()
+    contradictions: int = 0
+    contradicting_pairs: tuple[EventPair, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,9 @@ def _examined(found: Examination | None, zone: tzinfo) -> Iterator[list[str]]:
     rows = tuple((words.FLAW[one.flaw], str(one.count), "；".join(map(quoted, one.examples))) for one in found.flaws)
     examined = words.EXAMINED.format(count=found.examined) if rows else words.NO_FLAWS
     yield _section(words.FLAWS, (examined,), (words.REASON, words.COUNT, words.EXAMPLE), rows, 3)
+    rows = tuple((_place(one.scope), quoted(one.older), quoted(one.newer)) for one in found.contradicting_pairs)
+    opposed = words.OPPOSED_FOUND.format(count=found.contradictions) if rows else words.NO_OPPOSED
+    yield _section(words.OPPOSED, (opposed,), (words.PLACE, words.OLDER, words.NEWER), rows, 3)
 
 
 def _costs(report: QualityReport) -> Iterator[list[str]]:

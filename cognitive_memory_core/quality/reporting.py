@@ -14,6 +14,7 @@ from ..domain.event import Event
 from ..domain.figures import Spending
 from ..domain.quality import (
     Backlog,
+    EventPair,
     Examination,
     Flaw,
     FlawCount,
@@ -31,6 +32,7 @@ from ..store.ledger import Ledger
 from ..text.names import unquoted
 from ..text.statements import offences
 
+EXAMPLES = 20
 FLAW_EXAMPLES = 3
 QUOTED = 80  # characters
 
@@ -45,6 +47,9 @@ def examined(events: Sequence[Event], hide: Callable[[str], str], least_confiden
     def quoted(event: Event) -> QuotedEvent:
         return QuotedEvent(event.id, shortened(hide(event.text), QUOTED), event.happened_at)
 
+    known = {(event.scope, event.id): event for event in events}
+    replaced = [(old, new) for new in events if (old := known.get((new.scope, new.replaces)))]
+    pairs = (EventPair(new.scope, quoted(old), quoted(new)) for old, new in replaced[:EXAMPLES])
     counts, examples = Counter[Flaw](), defaultdict[Flaw, list[QuotedEvent]](list)
     for event in events:
         if event.is_absolute:
@@ -57,7 +62,7 @@ def examined(events: Sequence[Event], hide: Callable[[str], str], least_confiden
             if len(examples[flaw]) < FLAW_EXAMPLES:
                 examples[flaw].append(quoted(event))
     flaws = tuple(FlawCount(flaw, count, tuple(examples[flaw])) for flaw, count in counts.most_common())
-    return Examination(len(events), flaws)
+    return Examination(len(events), flaws, len(replaced), tuple(pairs))
 
 
 MOST_EXAMINED = 20_000  # events whose texts are read; the latest of more

@@ -435,6 +435,7 @@ WORDS: Mapping[str, str] = {
     "report.absolute": "Absolute",
     "report.recalled": "Recalled",
     "report.flaws": "Not clear without their context ({count} examined)",
+    "report.contradictions": "Replaced by a later statement: {count} pairs",
     "report.teachers": "Who taught most",
     "report.taught": "{count}, {share}% of all ({lines}% of the lines)",
     "report.missed": "Should have been found: {count}",

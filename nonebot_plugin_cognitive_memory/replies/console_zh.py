@@ -406,6 +406,7 @@ WORDS: Mapping[str, str] = {
     "report.absolute": "写清了谁、哪天",
     "report.recalled": "想起过",
     "report.flaws": "离开上下文看不懂的（看了 {count} 条）",
+    "report.contradictions": "改了口的：{count} 对",
     "report.teachers": "谁教得最多",
     "report.taught": "{count} 条，占 {share}%（说的话占 {lines}%）",
     "report.missed": "本该想起的：{count}",

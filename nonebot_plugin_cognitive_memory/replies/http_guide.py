@@ -11,7 +11,7 @@ DESCRIPTION = (
 )
 ROUTES: Mapping[str, tuple[str, str]] = {  # by the name of the route's function: title, description
     "get_status": ("状态", "队列、索引、各部件的错误、今天的调用和 token。"),
-    "get_report": ("质量报告", "记了什么、看不懂的、没人想起的、谁教得多、开销；事很多时要几秒。"),
+    "get_report": ("质量报告", "记了什么、看不懂的、改了口的、没人想起的、谁教得多、开销；事很多时要几秒。"),
     "list_events": ("事件", "写了 q 就搜索，最相关的在前，带分数；不写就列出，新的在前。"),
     "list_people": ("人", "每个人最近的名字、说过的记忆有几条、不让记和共享；最近见到的在前。"),
     "list_places": ("群和私聊", "每处的名字、记忆和原话各有多少；最近有动静的在前。"),
@@ -66,7 +66,7 @@ STATUS = "active 有效的、deprecated 淘汰的、all 都要"
 LIMIT = "最多几条"
 OFFSET = "跳过前面几条"
 DAYS_READ = "读最近几天的消息"
-EXAMINE = "读文字，看哪些离开那天看不懂；不读就很快"
+EXAMINE = "读文字：看不懂的、改了口的；不读就很快"
 DAYS_SHOWN = "看最近几天的"
 QUESTION = "要找什么"
 THRESHOLD = "至少多相关，0 到 1"

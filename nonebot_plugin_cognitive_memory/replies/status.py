@@ -229,4 +229,4 @@ def report_remarks(report: core.QualityReport) -> list[Remark]:
         said.append(("plain", f"{report.never_recalled} 件事还没有被想起过（从 {report.counted_since:%m-%d} 起计）"))
     if report.price is not None:
         said.append(("plain", f"最近 {report.days} 天模型花了 {report.price:.2f}"))
-    return [*said, *([("plain", "看不懂的和全文：cognitive-memory report")] if report.events else [])]
+    return [*said, *([("plain", "改了口的、看不懂的和全文：cognitive-memory report")] if report.events else [])]

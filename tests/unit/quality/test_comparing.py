@@ -1,4 +1,4 @@
-"""Tests of reading what is stored: flaws."""
+"""Tests of reading what is stored: replaced statements, and flaws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.quality.reporting import examined
-from tests.support.builders import GROUP, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
 
 _numbers = count(1)
@@ -24,6 +24,16 @@ def an_examined(text: str, by: str = "1", scene: Scene = GROUP, **fields: Any) -
 def compared(*events: Event) -> Any:
     """Return the examination of events."""
     return examined(events, str, 0.3)
+
+
+def test_only_what_an_event_replaces_is_contradicted() -> None:
+    """A pair is one that its newer event says to replace, in whatever words; numbers and denials alone make none."""
+    older = an_examined("木鱼(76620318)把主旋律暂定为 92bpm")
+    newer = an_examined("那首歌放慢了，84", replaces=older.id)
+    rest = [an_examined(f"米粒对花生{said}，聚餐别点", "2", subjects=("2",)) for said in ("过敏", "不过敏")]
+    found = compared(newer, older, *rest, an_examined("换了", scene=OTHER_GROUP, replaces=older.id))
+    (pair,) = found.contradicting_pairs
+    assert (found.contradictions, pair.older.id, pair.newer.id) == (1, older.id, newer.id)
 
 
 def test_flaws_tell_why_a_statement_does_not_stand() -> None:
