@@ -29,6 +29,7 @@ from .opened import Opened
 
 QUESTION = 400  # characters of a noted question
 LONGEST = 4_000  # characters of a text that is searched for
+MOST_MADE = 50  # events of a job
 ALIKE = 1_000  # people whose name contains somebody's id, at most
 
 
@@ -195,6 +196,13 @@ class Listings:
         """Return how often an event was shown in a context or an answer, and when last; 0 and None if never."""
         _agent(scene)
         return await self.missed.recalled(event_id)
+
+    async def outcome(self, scene: Scene, job_id: str) -> list[Event] | None:
+        """Return the events that a finished job made, at most :data:`MOST_MADE`; None if it is not finished."""
+        _agent(scene)
+        ids = [derived_id("event", checked_id(job_id, "job_id"), index) for index in range(MOST_MADE)]
+        done = await self.stored.done(job_id)
+        return self._shown(scene, await self.names.of(await self.stored.fetch(ids))) if done else None
 
     def _person(self, entry: PersonEntry) -> PersonEntry:
         if entry.user_id in self.consent.opted_out:

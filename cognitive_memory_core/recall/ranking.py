@@ -85,7 +85,8 @@ class Explanation:
     """A context as a model gets it, the candidates of its search of events, and the tokens of each of its sections.
 
     Candidates are ordered by final score; after them come those that a step of the search dropped, each with that step.
-    ``lines`` are the lines of the log that were given a score, in the same order.
+    ``lines`` are the lines of the log that were given a score, in the same order. ``context.sources`` are ids of the
+    events and lines that the context shows: not those for which it has no room.
     """
 
     context: Context

@@ -87,6 +87,10 @@ class Recall:
         """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
         used, consent = settings or self._settings.current, self.sources.consent
         answer, context = await self._built(scene, text, budget, used, None, explains=True)
+        kept = {section.title: len(section.lines) for section in context.sections}
+        events = answer.events[: kept.get(sentences.context.TITLE_EVENTS, 0)]
+        quotes = answer.quotes[: kept.get(sentences.context.TITLE_QUOTATIONS, 0)]
+        context = replace(context, sources=(*(one.id for one in events), *(one.line.id for one in quotes)))
         admits = consent.present_filter(scene).admits
         lines = sorted(answer.line_candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
         found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))

@@ -20,8 +20,8 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     "models.historian.temperature": ("温度；空着由模型决定", "its temperature; blank: the model's own"),
     "models.historian.extra_body": ("请求里附加的字段（JSON）", "more fields of each request, as JSON"),
     "models.historian.price": (
-        "每百万 token 的价钱，给的/写的，例如 2/8；报告里算账用",
-        "price of a million tokens, given/written, as 2/8; for the report",
+        "每百万 token 的价钱，输入/输出，例如 2/8；控制台和报告里算账用",
+        "price of a million tokens, input/output, as 2/8; for the console and the report",
     ),
     "models.historian.borrow": (
         "没有填模型名时借桥接的聊天插件的模型：auto 新目录借、以前的目录不借，写插件名只借它的，off 不借",
@@ -129,7 +129,10 @@ MEANINGS: Mapping[str, tuple[str, str]] = {
     ),
     "capture.consider_every": ("攒够几条就整理一次", "messages that make a dialogue"),
     "capture.consider_idle_minutes": ("安静多久也整理一次（分钟）", "minutes of silence that end a dialogue"),
-    "capture.log_days": ("原话留几天", "days that raw messages are kept"),
+    "capture.log_days": (
+        "原话留几天；更早的删掉，找不回来（每处最新的 200 句留着），写成的记忆和里面引的话不删",
+        "days of raw messages; older ones go for good, but a place's newest 200, memories and their quotes stay",
+    ),
     "capture.log_max_mb": (
         "原话最多占多少 MB，超过就从最早的删起，每个地方最新的 200 条总是留着；0 不限",
         "megabytes of raw messages; over it the oldest go, but the newest 200 of each place; 0: no limit",

@@ -17,7 +17,7 @@ TEMPLATE_PLACEHOLDERS = (
 )
 NO_DIRECTORY = "没有数据目录，运行时的改动没有地方存"
 NO_JSON = "不是 JSON"
-PRICE_WANTED = "应为每百万 token 的价钱，例如 2/8（给的/写的），或一个数"
+PRICE_WANTED = "应为每百万 token 的价钱，例如 2/8（输入/输出），或一个数"
 LOCAL_MODEL_WANTED = "应为 auto、hash，或 fastembed 里的模型名，例如 BAAI/bge-small-zh-v1.5"
 BAD_CRON = "不是能用的 cron：要写五段「分 时 日 月 周」，例如每天四点是 0 4 * * *，周一四点是 0 4 * * mon"
 BAD_TIME_OF_DAY = "不是一天里的时间：写几点几分，例如 8:00；空着不发"

@@ -65,7 +65,7 @@ def costs(spent: Sequence[tuple[date, core.Spending]], until: date, days: int, l
                 "width": round(step * 0.7, 1),
                 "height": round(height, 1),
                 "series": purposes.index(one.purpose) % 7,
-                "label": f"{day} {one.purpose}: {one.calls}",
+                "label": f"{day}: {one.calls}",
             }
         )
     ticks = [(round(n * step, 1), f"{until - timedelta(days=days - 1 - n):%m-%d}") for n in range(0, days, 5)]

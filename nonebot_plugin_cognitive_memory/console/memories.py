@@ -236,7 +236,9 @@ def _window(visit: Visit) -> core.Interval | None:
 async def today(visit: Visit) -> Response:
     """Show the first page: its figures at once, the rest when it is there."""
     status = await visit.memory.status()
-    return await visit.show_found("today.html", _rest(visit), remarks=list(remarks_on(status)), status_now=status)
+    return await visit.show_found(
+        "today.html", _rest(visit), remarks=list(remarks_on(status, visit.purpose)), status_now=status
+    )
 
 
 async def _rest(visit: Visit) -> Found:

@@ -29,6 +29,7 @@ LANGUAGE_COOKIE = "cognitive_memory_language"
 Words = Callable[..., str]
 LONGEST = 1_000  # characters of a sentence that is compared with the templates
 _VALUE = re.compile(r"\\{(\w+)\\}")
+_ROLE = re.compile(r"(?<=[（(])(?:historian|triage|merge|evolution|embedding|rerank)(?=[）)])")
 
 
 def rendered(template: str, values: Mapping[str, object]) -> str:
@@ -120,11 +121,13 @@ class Reported:
 
 
 def reported(sentence: str, language: str) -> Reported:
-    """Return a sentence of the core in a language; unchanged and marked as foreign if it has no translation."""
-    if language == "zh" or not sentence:
-        return Reported(sentence)
-    english = _in_english(sentence) if len(sentence) <= LONGEST else None
-    return Reported(sentence, is_foreign=True) if english is None else Reported(english)
+    """Return a sentence of the core in a language, with people's words for a model's role.
+
+    It is marked as foreign if it has no translation.
+    """
+    english = _in_english(sentence) if language != "zh" and sentence and len(sentence) <= LONGEST else None
+    text = _ROLE.sub(lambda role: LANGUAGES[language][f"purpose.{role[0]}"], english or sentence)
+    return Reported(text, is_foreign=language != "zh" and bool(sentence) and english is None)
 
 
 def _in_english(sentence: str) -> str | None:

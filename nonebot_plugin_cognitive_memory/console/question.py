@@ -53,7 +53,8 @@ async def question(visit: Visit) -> Response:
     place = visit.place(visit.asked("place"))
     asker = await visit.person("user_id")
     scene_there = visit.scene_of_person(place, asker) if visit.asked("text") else None
-    defaults, event_id = _in_force(visit.settings), visit.asked("event")
+    event_id, in_force = visit.asked("event"), visit.settings.query.model_dump()
+    defaults = {slider.key: float(in_force[slider.key]) for slider in SLIDERS}
     weights = {slider.key: slider.read(visit.asked(slider.key), defaults[slider.key]) for slider in SLIDERS}
     expected = await visit.memory.listings.event(visit.scene(), event_id) if event_id else None
     return await visit.show_found(
@@ -82,28 +83,39 @@ async def _answer(
     query = visit.settings.query.model_copy(update=given)
     settings = visit.settings.model_copy(update={"query": query})  # nothing is stored
     explained = await visit.memory.explain(scene_there, visit.asked("text")[:MOST_TEXT], settings=settings)
+    lines_sent = sum(one.line.id in explained.context.sources for one in explained.lines)
+    first = next((one for one in explained.candidates if one.rank == 1), None)
     return {
         "explained": explained,
         "candidates": explained.candidates[:SHOWN],
         "lines": explained.lines[:SHOWN],
-        "wanted": {"event": expected, "key": _verdict(scene_there, explained, expected)} if expected else None,
+        "lines_sent": lines_sent,
+        "events_sent": len(explained.context.sources) - lines_sent,
+        "first": first,
+        "why": _why(visit, first, query.lexical_weight) if first else "",
+        "wanted": _verdict(scene_there, explained, expected) if expected else None,
     }
 
 
-def _in_force(settings: core.Settings) -> dict[str, float]:
-    """Return the present weights."""
-    values = settings.query.model_dump()
-    return {slider.key: float(values[slider.key]) for slider in SLIDERS}
+def _why(visit: Visit, first: core.Candidate, lexical_weight: float) -> str:
+    """Return in words what gave the first candidate most of its score, and which factors raised it."""
+    by_words = lexical_weight * first.lexical >= (1 - lexical_weight) * first.similarity
+    key = "judged" if first.judged is not None else "lexical" if by_words else "similarity"
+    raised = [visit.words(f"score.{name}") for name, factor in first.factors if round(factor, 2) > 1]
+    more = visit.words("why.raised", factors="、".join(raised)) if raised else ""
+    return visit.words(f"why.{key}") + more
 
 
-def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> str:
-    """Return the key of the sentence that says why the search did or did not recall an event."""
-    candidate = next((one for one in explained.candidates if one.event.id == event.id), None)
-    if candidate is not None:
-        return "question.was_found" if candidate.rank else f"cut.{candidate.cut or 'diversity'}"
-    if event.retired_at:
-        return "question.is_retired"
-    return "question.was_no_candidate" if event.readable_by(scene) else "question.is_elsewhere"
+def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> Found:
+    """Return the key of the sentence that says why the search did or did not recall an event, with its values."""
+    for place, one in enumerate(explained.candidates, 1):
+        if one.event.id == event.id:
+            figures = {"place": place, "count": len(explained.candidates), "score": f"{one.score:.2f}"}
+            key = "question.was_found" if one.rank else "question.was_cut"
+            return {"key": key, "figures": figures, "candidate": one, "is_too_far": one.cut == "relevance"}
+    key = "question.was_no_candidate" if event.readable_by(scene) else "question.is_elsewhere"
+    key = "question.is_retired" if event.retired_at else key
+    return {"key": key, "figures": {}, "candidate": None, "is_too_far": key == "question.was_no_candidate"}
 
 
 async def missed(visit: Visit) -> Response:

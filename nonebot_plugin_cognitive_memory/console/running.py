@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -24,6 +24,7 @@ LAG = 200  # events without a vector from which the index is behind
 MOST_ROWS = 30
 ROLES = ("historian", "triage", "merge", "evolution", "embedding", "rerank")
 Tone = Literal["good", "busy", "bad"]
+UNLIMITED = ("embedding", "rerank")  # purposes that the day's limit does not count
 TONES: Mapping[str, Tone] = {"fault": "bad", "hint": "busy", "fine": "good"}  # by the level of a finding
 PATIENCE = 120.0  # seconds of an examination
 
@@ -53,25 +54,42 @@ class Model:
     state: str
 
     @property
-    def lines(self) -> tuple[str, ...]:
-        """The lines of .env that set the model."""
-        prefix = f"COGNITIVE_MEMORY__MODELS__{self.role.upper()}"
-        return tuple(f"{prefix}__{key}=" for key in ("API_URL", "API_KEY", "MODEL_NAME"))
+    def lines(self) -> list[tuple[str, str]]:
+        """The lines of .env that set the model, each with an example value."""
+        name = {"embedding": "bge-m3", "rerank": "bge-reranker-v2-m3"}.get(self.role, "qwen-plus")
+        address = "https://api.example.com/v1" + ("/rerank" if self.role == "rerank" else "")
+        values = {"API_URL": address, "API_KEY": "sk-xxxx", "MODEL_NAME": name, "PRICE": "2/8"}
+        return [(f"COGNITIVE_MEMORY__MODELS__{self.role.upper()}__{key}=", value) for key, value in values.items()]
 
 
 async def running(visit: Visit) -> Response:
     """Show whether the memory works, and what it costs."""
     status = await visit.memory.status()
-    until, limit = visit.now.date(), visit.settings.daily_calls
+    until, settings = visit.now.date(), visit.settings
     spent = await visit.memory.listings.spent(visit.scene(), until - timedelta(days=DAYS - 1))
     return await visit.show(
         "running.html",
-        remarks=list(remarks_on(status)),
+        remarks=list(remarks_on(status, visit.purpose)),
         status_now=status,
-        limit=limit,
-        costs=costs(spent, until, DAYS, limit),
-        models=models(visit.settings, status, visit.memory.embedder),
+        days=DAYS,
+        limit=settings.daily_calls,
+        limited=sum(one.calls for one in status.spent_today if one.purpose not in UNLIMITED),
+        costs=costs(spent, until, DAYS, settings.daily_calls),
+        bill=bill(settings, [one for _, one in spent]),
+        models=models(settings, status, visit.memory.embedder),
     )
+
+
+def bill(settings: core.Settings, spent: Iterable[core.Spending]) -> list[tuple[core.Spending, float | None]]:
+    """Return the spending of each purpose with what it cost; None without a price."""
+    totals = dict[str, core.Spending]()
+    for one in spent:
+        totals[one.purpose] = totals[one.purpose].plus(one) if one.purpose in totals else one
+    roles = {name: "historian" if name in ("rewrite", "compress") else name for name in totals}
+    prices = {name: settings.models.cost_of(role)[1] for name, role in roles.items()}
+    return [
+        (one, price and price.of(one.tokens, one.answered)) for name, one in totals.items() for price in [prices[name]]
+    ]
 
 
 def models(settings: core.Settings, status: core.Status, embedder: str) -> list[Model]:
@@ -88,23 +106,28 @@ def models(settings: core.Settings, status: core.Status, embedder: str) -> list[
     return found
 
 
-def remarks_on(status: core.Status) -> Iterator[Remark]:
-    """Yield findings on a status, the worst first; if none is bad, the first one says that everything works."""
-    found = [*_troubles(status), *_work(status)]
+def remarks_on(status: core.Status, named: Callable[[str], str]) -> Iterator[Remark]:
+    """Yield findings on a status, the worst first; if none is bad, the first one says that everything works.
+
+    ``named`` returns what a part is called.
+    """
+    found = [*_troubles(status, named), *_work(status)]
     if not any(remark.tone == "bad" for remark in found):
         yield Remark("good", "today.well", {})
     yield from found
 
 
-def _troubles(status: core.Status) -> Iterator[Remark]:
+def _troubles(status: core.Status, named: Callable[[str], str]) -> Iterator[Remark]:
     if not status.is_running:
         yield Remark("bad", "today.not_running", {}, status.reason)
     for name, error in status.failing:
-        yield Remark("bad", "today.damaged" if error == status.damage else "today.failing", {"part": name}, error)
+        yield Remark(
+            "bad", "today.damaged" if error == status.damage else "today.failing", {"part": named(name)}, error
+        )
     failing = {name for name, _ in status.failing}
     for name, state in status.breakers:
         if state == "failed" and name not in failing:
-            yield Remark("bad", "today.breaker", {"part": name}, do="do.breaker")
+            yield Remark("bad", "today.breaker", {"part": named(name)}, do="do.breaker")
     if status.last_error and status.last_error not in dict(status.failing).values():
         yield Remark("bad", "today.last_error", {}, status.last_error)
     if status.jobs.failed:
@@ -170,10 +193,12 @@ async def jobs(visit: Visit) -> Response:
     failed = (await visit.memory.failed_jobs())[::-1]
     rows = failed[visit.offset : visit.offset + PAGE]
     places = {one.id: one.job.scope for one in rows if one.job}
-    status = await visit.memory.status()
+    status, listings, scene = await visit.memory.status(), visit.memory.listings, visit.scene()
+    again = [one for one in visit.session.retried if all(one != job.id for job in failed)]
     return await visit.show(
         "jobs.html",
         rows=rows,
+        retried=[(one, await listings.outcome(scene, one)) for one in again],
         places=places,
         names=await visit.names_of(places.values()),
         is_working=bool(status.jobs.pending or status.jobs.processing) and not status.paused,
@@ -184,8 +209,10 @@ async def jobs(visit: Visit) -> Response:
 
 
 async def retry(visit: Visit) -> Response:
-    """Queue one failed job again, or all."""
+    """Queue one failed job again, or all; the session keeps which, so that the page shows what became of them."""
+    chosen = [visit.sent("id")] if visit.sent("id") else [one.id for one in await visit.memory.failed_jobs()]
     count = await visit.memory.revive(visit.sent("id") or None)
+    visit.session.retried = tuple(dict.fromkeys((*chosen, *visit.session.retried)))[:PAGE] if count else ()
     return visit.go("/jobs", notice=visit.words("jobs.revived", count=count))
 
 
@@ -200,14 +227,14 @@ async def pause(visit: Visit) -> Response:
 
 async def report(visit: Visit) -> Response:
     """Show the quality report; texts are compared, which takes seconds, only on request."""
-    days = min(max(visit.number("days", DAYS), 1), 366)
     examine = visit.asked("examine") == "yes"
-    finding = _report_values(visit, days, examine=examine)
-    return await visit.show_found("report.html", finding, days=days, examine=examine, most=MOST_ROWS)
+    return await visit.show_found(
+        "report.html", _report_values(visit, examine=examine), examine=examine, most=MOST_ROWS
+    )
 
 
-async def _report_values(visit: Visit, days: int, *, examine: bool) -> Found:
-    found = await visit.memory.report(visit.scene(), days=days, examine=examine)
+async def _report_values(visit: Visit, *, examine: bool) -> Found:
+    found = await visit.memory.report(visit.scene(), days=DAYS, examine=examine)
     shown = (*found.places[:MOST_ROWS], *found.teachers[:MOST_ROWS])
     return {"report": found, "names": await visit.names_of(one.scope for one in shown)}
 

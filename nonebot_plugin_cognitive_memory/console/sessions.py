@@ -53,7 +53,8 @@ _HEADERS = (
 class Session:
     """One browser that is logged in. Its forms carry ``form_token``; ``undo`` says how to revert its last change.
 
-    ``notice`` is shown on the next page, together with the core's sentences in ``reported``.
+    ``notice`` is shown on the next page, together with the core's sentences in ``reported``; ``retried`` are the ids of
+    jobs that it queued again, the latest first.
     """
 
     opened_at: float
@@ -62,6 +63,7 @@ class Session:
     undo: Undo | None = None
     notice: str = ""
     reported: tuple[str, ...] = ()
+    retried: tuple[str, ...] = ()
 
     def owns(self, form_token: str) -> bool:
         """Return whether a form was given to this session."""

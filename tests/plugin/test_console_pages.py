@@ -41,7 +41,11 @@ async def test_a_question_is_taken_apart(shown: Console) -> None:
         page = await visitor.look("/question", **asked)
         assert "模型拿到的上下文" in page
         assert "部署密钥在 2026-03-06 换过" in page
-        assert '<span class="rank">1</span>' in page
+        assert "排第一的是「" in page
+        ranked = page.split('<span class="rank">1</span>', 1)[1].split("</li>", 1)[0]
+        assert "送给模型了" in ranked
+        cramped = await visitor.look("/question", **asked, context_token_budget="200")
+        assert "没有送：token 用完了" in cramped
         context = await shown.memory.context(_scene(), asked["text"])
         assert f"{context.tokens} / " in page
         none = await visitor.look("/question", **asked, auto_top_k="0")
@@ -264,9 +268,10 @@ async def test_health_tells_models_costs_and_what_to_do(shown: Console) -> None:
     """The page of health shows whose models are asked, how to set one, and what needs a hand."""
     async with shown.visited() as visitor:
         page = await visitor.look("/running")
-        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL=" in page
+        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL=https://" in page
         assert "没有配整理用的模型" in page
-        assert "每天的模型调用" in page
+        assert "模型和花费" in page
+        assert "今天问了 0 次，每天最多 1000 次" in page
 
 
 async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> None:

@@ -147,9 +147,10 @@ async def fill(memory: core.CognitiveMemory, clock: FrozenClock) -> Month:
     await _portrayed(memory, month, events)
     await _believed(memory, month)
     for day in range(DAYS):
-        for purpose, calls, tokens in (("historian", 9, 1900), ("triage", 14, 310), ("embedding", 11, 240)):
+        for purpose, calls, tokens in (("rewrite", 9, 1900), ("triage", 14, 310), ("embedding", 11, 240)):
             busy = 1 + (day * 7 % 5) / 4
-            spending = Spending(purpose, round(calls * busy), round(calls * busy) * tokens, answered=round(calls * 90))
+            answered = round(calls * 90) if purpose != "embedding" else 0
+            spending = Spending(purpose, round(calls * busy), round(calls * busy) * tokens, answered=answered)
             await opened.ledger.housekeeping.spend((FIRST_DAY + timedelta(days=day)).date(), spending)
     await opened.ledger.housekeeping.spend(NOW.date(), Spending("merge", 6, 8200, answered=1900))
     host = core.Scene.group(GROUP, OWNER)
