@@ -16,7 +16,6 @@ from .time_rules import (
     between,
     counted_day,
     date_or_month,
-    dated,
     day,
     days,
     just_now,
@@ -24,7 +23,6 @@ from .time_rules import (
     month,
     nth_weekday,
     numbered_day,
-    open_weekday,
     part_of,
     quarter,
     rule,
@@ -32,9 +30,7 @@ from .time_rules import (
     some_weekday,
     some_weekend,
     stepped,
-    weekday_of_month,
     whole_year,
-    year,
     year_of,
     years_from_now,
 )
@@ -43,11 +39,8 @@ from .vocabulary import (
     ENGLISH_STEPS,
     ENGLISH_WEEKDAYS,
     MONTHS,
-    ORDINALS,
     PARTS_OF_DAY,
     SEASONS,
-    SHORT_UNITS,
-    WEEKDAYS,
     WESTERN_UNITS,
     either,
     meaning,
@@ -82,7 +75,6 @@ _ON_DAY = (
     "(?P<on>一(?![直起定共次些样般切下度步个位年半旦边])|[二三四五六](?![天次个种份篇场章遍家十])"
     "|日(?![常报程志益均记])|天(?![气天空数使]))(?!局)"
 )
-_NTH = f"(?:第(?P<count>[一二三四五1-5])个?|最后一?个?){_WEEK_WORD}{_ON_DAY}"
 _ALONE = "(?<![一二两三四五六七八九十几半整每0-9个上下本这隔逢])"
 _UNIT = "(?P<unit>小时|钟头|分钟|秒钟?|天|星期|礼拜|周|(?<=[个半])月|年)"
 _AMOUNT = f"(?P<n>(?<![0-9.第])[0-9]{{1,3}}|(?<![0-9.第]){_CN}{{1,4}}|半) ?个?(?P<half>半?){_UNIT}(?P<more>半?)"
@@ -138,12 +130,6 @@ _LOOK_ALIKES = (  # words and names that contain a time word
 )
 
 
-def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 周一到周五."""
-    first = open_weekday(WEEKDAYS[match["on"]], frame)
-    return days(first, first + (WEEKDAYS[match["till"]] - WEEKDAYS[match["on"]]) % 7 * DAY)
-
-
 CHINESE: tuple[Rule, ...] = (
     rule(
         "relative",
@@ -158,14 +144,8 @@ CHINESE: tuple[Rule, ...] = (
         f"|(?P<unit>{_WEEK_WORD})(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?)",
         stepped,
     ),
-    rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
     rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", some_weekday),
     rule("open", f"{_ALONE}周末(?!尾(?!声))", some_weekend),
-    rule(
-        "dated",
-        f"(?:{_WHICH}[一1]?个?月的?|{_MONTH}的?|(?<![每月年的])(?=第)){_NTH}(?!都|一般|通常)",
-        weekday_of_month,
-    ),
     rule("dated", f"{_WHICH}(?:[一1]?个月份?|月份?(?![亮光球色饼嫂经台])){_IN_MONTH}", date_or_month),
     rule(
         "relative",
@@ -205,42 +185,19 @@ _TO = "(?![a-z0-9_])"
 _LATIN_UNIT = f"(?P<unit>{either(WESTERN_UNITS)}){_TO}"
 _LATIN_MONTH = f"(?P<m>{either(MONTHS)})\\.?"
 _WEEKDAY = f"(?P<on>{either(ENGLISH_WEEKDAYS)})"
-_SHORT_UNIT = f"(?P<n>[0-9]{{1,3}}) ?(?P<unit>{either(SHORT_UNITS)})"
 _COUNT = "(?P<n>[0-9]{1,3}|half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _LATIN_FEW = "(?:a )?(?:few|several)"
 _DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
 _IN_TIME = "(?:in|during|since|of|until|by|through)"
 _YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
 _STEP = f"(?P<which>{either(ENGLISH_STEPS)})"
-_SEASON = f"(?P<season>{either(SEASONS)})"
+_SEASON = f"(?P<part>{either(SEASONS)})"
 _NAMED_QUARTER = (  # not the key, the car, the match and the hamburger
     "(?:the )?(?:(?P<q>first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter"
     "(?![a-z0-9_-]| (?:final|pounder|mile|note|back|century))"
     "|(?<!press )(?<!audi )(?<!奥迪)(?P<q2>q[1-4])(?![a-z0-9_]|[键纸币]| ?(?:key|button|是哪)))"
 )
-_NTHS = either(word for word in ORDINALS if word[0] != "q")
-_LATIN_NTH = f"(?:on )?(?:the )?(?P<count>{_NTHS}) {_WEEKDAY} (?:of|in)"
 _LATIN_UNITS = "semaine|mois|annee|an|week-end|fine settimana|settimana|mese|anno|fin de semana|semana|mes|ano"
-_MONTHS_OF_A_YEAR = 12
-
-
-def _season(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Return a season of the named year, or of this year; "last" is the latest that ended, "next" the first to come."""
-    season, named = SEASONS[match["season"]], year_of(match, frame) or frame.today.year
-    found, which = year(named, season), said(match, "which")
-    if which in ("last", "previous", "past"):
-        return found if found.stop <= frame.now else year(named - 1, season)
-    if which in ("next", "coming"):
-        return found if found.start > frame.now else year(named + 1, season)
-    return found
-
-
-def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Parse 01/15/2024 and 15/01/2024; if either part may be the day, the first is if the separator is a dot."""
-    first, second = int(match["a"]), int(match["b"])
-    if first > _MONTHS_OF_A_YEAR or match["s"] == ".":
-        first, second = second, first
-    return day(dated(year_of(match, frame), first, second, frame))
 
 
 def latin_rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
@@ -255,12 +212,6 @@ WESTERN: tuple[Rule, ...] = (
         date_or_month,
     ),
     rule(
-        "absolute",
-        "(?<![0-9a-z./:-])(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})(?P=s)(?P<y>(?:19|20)[0-9]{2}|(?<=/)[0-9]{2})"
-        "(?![0-9]|[-/.][0-9])",
-        _day_or_month_first,
-    ),
-    rule(
         "yearless",
         "(?<![0-9a-z./:-])(?P<m>1[0-2]|0?[1-9])/(?P<d>3[01]|[12][0-9]|0?[1-9])"
         "(?![0-9a-z/.%]|的|个|以上|杯| ?(?:cup|inch|mile|tea|table|tsp|tbsp|of |price))",
@@ -272,12 +223,15 @@ WESTERN: tuple[Rule, ...] = (
         counted_day,
     ),
     latin_rule("relative", "(?P<which>last|this) (?P<part>morning|afternoon|evening|night)", counted_day),
-    latin_rule("relative", f"{_STEP} (?:quarter|(?P<unit>week|month|year|weekend)|{_WEEKDAY}|{_LATIN_MONTH})", stepped),
+    latin_rule(
+        "relative",
+        f"{_STEP} (?:quarter|(?P<unit>week|month|year|weekend)|{_WEEKDAY}|{_LATIN_MONTH}|{_SEASON})",
+        stepped,
+    ),
     latin_rule("relative", "(?:the )?(?P<unit>week|month|year) (?P<which>before last)", stepped),
     latin_rule("relative", "(?:letzte|vergangene)[snr]? (?P<unit>woche|monat|jahr|wochenende)", stepped),
     latin_rule("relative", f"(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao])", stepped),
-    latin_rule("dated", f"(?P<which>last|past|previous|this|next|coming) {_SEASON}", _season),
-    latin_rule("dated", f"(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}})", _season),
+    latin_rule("absolute", f"(?:in |during )?(?:the )?{_SEASON}(?: of|,)? (?P<y>(?:19|20)[0-9]{{2}})", whole_year),
     latin_rule(
         "dated",
         f"(?:in |during )?{_NAMED_QUARTER}(?:(?: of|,)? ?'?(?P<y>20[0-9]{{2}}|(?<=')[0-9]{{2}}))?",
@@ -285,8 +239,7 @@ WESTERN: tuple[Rule, ...] = (
     ),
     latin_rule("absolute", "(?P<y>20[0-9]{2})[ -]?(?P<q>q[1-4])", quarter),
     latin_rule("yearless", f"(?:in )?(?P<part>early|mid|late)[ -]{_LATIN_MONTH}", date_or_month),
-    latin_rule("dated", f"{_LATIN_NTH} (?:{_LATIN_MONTH}|{_STEP} month)", weekday_of_month),
-    latin_rule("decoy", f"(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}"),
+    latin_rule("decoy", f"(?:the )?(?:first|second|third|fourth|fifth) {_WEEKDAY}"),
     latin_rule("open", f"(?:on )?{_WEEKDAY}", some_weekday),
     latin_rule("dated", f"{_DAY} ?(?:of |de )?{_LATIN_MONTH}{_YEAR}?", date_or_month),
     latin_rule("dated", f"{_LATIN_MONTH} {_DAY}{_YEAR}?", date_or_month),
@@ -301,7 +254,6 @@ WESTERN: tuple[Rule, ...] = (
     ),
     latin_rule("absolute", "(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{2})", whole_year),
     latin_rule("relative", f"{_COUNT} {_LATIN_UNIT} (?:ago|back|fa|(?P<ahead>later|from now))", ago),
-    latin_rule("relative", f"{_SHORT_UNIT} (?:ago|back)", ago),
     latin_rule("relative", f"(?:il y a|vor|hace|(?P<ahead>in)(?! an? )) {_COUNT} {_LATIN_UNIT}", ago),
     latin_rule("relative", f"{_LATIN_FEW} {_LATIN_UNIT} ago", between(5, 2)),
     latin_rule("relative", f"(?:a )?couple(?: of)? {_LATIN_UNIT} ago", between(3, 1)),

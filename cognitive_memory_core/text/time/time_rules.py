@@ -124,7 +124,6 @@ Kind = Literal[
     "relative",  # 昨天, 两周前: relative to the day on which it is said
     "now",  # 现在: relative to that day, too, but names no window of time
     "open",  # 周三, 14号: ambiguous between several days
-    "habit",  # 周一到周五: recurring, not on one day
     "vague",  # 最近, 改天: no calendar span
     "decoy",  # 以前, 三月七: hides what only looks like a time
     "dated",  # of a rule only: "absolute", "relative" or "yearless", as the year is said
@@ -223,15 +222,9 @@ def dated(in_year: int | None, in_month: int, on_day: int, frame: TimeFrame) -> 
 
 
 def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
-    """Return the ``count``-th (-1: the last) weekday ``index`` (Monday is 0) of a month; raise ValueError if absent."""
+    """Return the ``count``-th weekday ``index`` (Monday is 0) of a month."""
     first = date(in_year, in_month, 1)
-    if count < 0:
-        last = shifted(first, 1) - DAY
-        return last - (last.weekday() - index) % 7 * DAY
-    found = first + ((index - first.weekday()) % 7 + 7 * (count - 1)) * DAY
-    if found.month != in_month:
-        raise ValueError(count)
-    return found
+    return first + ((index - first.weekday()) % 7 + 7 * (count - 1)) * DAY
 
 
 def counted_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
@@ -314,9 +307,13 @@ def stepped(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         return day(monday + WEEKDAYS[on] * DAY, part_of(match))
     if on:
         return day(today - ((today.weekday() - WEEKDAYS[on] - 1) % 7 + 1) * DAY)
-    if name := said(match, "m"):
-        is_apart = MONTHS[name] >= today.month if step < 0 else MONTHS[name] <= today.month
-        return month(date(today.year + (step if is_apart else 0), MONTHS[name], 1))
+    if name := said(match, "m", "part"):
+        found, other = (
+            month(date(one, MONTHS[name], 1)) if name in MONTHS else year(one, part_of(match))
+            for one in (today.year, today.year + step)
+        )
+        is_apart = found.stop > frame.now if step < 0 else found.start <= frame.now
+        return other if is_apart else found
     if said(match, "end") or unit in WEEKENDS:
         return some_weekend(match, frame) if step < 0 and unit in WEEKENDS else weekend(monday)
     match UNITS.get(unit):
@@ -329,19 +326,6 @@ def stepped(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         case _:
             first = shifted(today.replace(day=1), 3 * step)
             return year(first.year, QUARTERS[(first.month - 1) // 3])
-
-
-def weekday_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read the second Sunday or last Friday of a month; without a month or year, of the latest one that has it."""
-    counted, index = said(match, "count") or "last", WEEKDAYS[match["on"]]
-    count = ORDINALS.get(counted) or number(counted)
-    if said(match, "m", "which"):
-        first = month_said(match, frame)
-        return day(nth_weekday(first.year, first.month, count, index))
-    here = frame.today.replace(day=1)
-    found = nth_weekday(here.year, here.month, count, index)
-    before = shifted(here, -1)
-    return day(found if found <= frame.today else nth_weekday(before.year, before.month, count, index))
 
 
 def ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:

@@ -177,8 +177,8 @@ _AFTER_A_DAY = lazy("[之以]后|后(?![天年面来续悔端台])")
 _BEFORE = lazy("(?:before|until|till|prior to|up to) $")
 _AFTER = lazy("after $")
 _BESIDE = lazy("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
-_WEEKDAYS = lazy(  # a statement with 每周二, or with a list of three days, is about days that recur
-    "[每逢](?:周|星期|礼拜)[一二三四五六日天]|(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]"
+_WEEKDAYS = lazy(  # a statement with 每周二, 周一到周五, or a list of three days is about days that recur
+    "[每逢](?:周|星期|礼拜)[一二三四五六日天]|(?<![上下这本])周[一二三四五六日天][到至~—-]周?[一二三四五六日天]|(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]"
 )
 _HABIT_BEFORE = lazy(
     "(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?"

@@ -60,17 +60,6 @@ WESTERN_UNITS: dict[str, Unit] = meaning(
         "year": "year|years|jahr|jahre|jahren|an|ans|annee|annees|ano|anos|anno|anni",
     }
 )
-SHORT_UNITS: dict[str, Unit] = meaning(  # 2mos ago; only after digits
-    {
-        "second": "s|sec|secs",
-        "minute": "m|min|mins",
-        "hour": "h|hr|hrs",
-        "day": "d",
-        "week": "w|wk|wks",
-        "month": "mo|mos|mon|mons|mth|mths",
-        "year": "y|yr|yrs",
-    }
-)
 _CHINESE_UNITS: dict[Unit, str] = {
     "second": "秒|秒钟",
     "minute": "分钟",
@@ -80,7 +69,7 @@ _CHINESE_UNITS: dict[Unit, str] = {
     "month": "月",
     "year": "年",
 }
-UNITS: dict[str, Unit] = meaning(_CHINESE_UNITS) | WESTERN_UNITS | SHORT_UNITS
+UNITS: dict[str, Unit] = meaning(_CHINESE_UNITS) | WESTERN_UNITS
 SEASONS = meaning({"春天": "spring", "夏天": "summer", "秋天": "autumn|fall", "冬天": "winter"})
 QUARTERS = ("第一季度", "第二季度", "第三季度", "第四季度")
 PARTS = (

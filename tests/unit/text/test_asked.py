@@ -60,7 +60,7 @@ def test_questions_are_read_as_people_read_them(language: str, missed: int, made
 
 @pytest.mark.parametrize(("language", "missed", "made_up"), [("zh", 1, 0), ("en", 1, 1)])
 def test_feasts_counted_days_and_bounds(language: str, missed: int, made_up: int) -> None:
-    """Quarters, holidays, counted weekdays, bounds and two windows are found; habits and people called 周末 are not."""
+    """Quarters, holidays, bounds and two windows are found; habits and people called 周末 are not."""
     cases = list(asked(f"more_{language}"))
     timed = [text for text, label in cases if label and not is_right(read(text), label)]
     timeless = [text for text, label in cases if label is None and read(text)]
