@@ -17,7 +17,7 @@ from .domain.belief import Belief, Change, change_without_people, without_people
 from .domain.erasure import Tombstones, is_covered, reworded
 from .domain.event import MEMORY_KINDS, Event, without_quotes
 from .domain.message import Hit, Message
-from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
+from .domain.profile import Profile, ProfileHit, ProfileKey
 from .domain.reading import ReadFilter
 from .domain.scope import Incognito, Interval, PlaceSwitch, Scene, Scope, Switch, checked_id
 from .domain.turn import Dialogue, Memo, Pin, Turn
@@ -291,13 +291,6 @@ class Consent:
         """Return the hits whose profile the scene may see, redacted."""
         shown = ((hit, self.profile(scene, hit.profile)) for hit in hits)
         return [replace(hit, profile=profile) for hit, profile in shown if profile is not None]
-
-    def revisions(self, scene: Scene, key: ProfileKey, revisions: Sequence[Revision]) -> list[Revision]:
-        """Return the revisions of a profile, redacted; empty unless the person, the group or an operator asks."""
-        if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
-            return []
-        own = ((one, self.profile(scene, one.profile)) for one in revisions if one.profile.key == key)
-        return [replace(one, profile=profile) for one, profile in own if profile is not None]
 
     def belief(self, scope: Scope, belief: Belief) -> Belief | None:
         """Return a belief, redacted; None if it is not of this place, or only people who opted out said it."""

@@ -129,9 +129,9 @@ class Scene:
         """Reject invalid ids and truncate names, which are unverified."""
         if self.kind not in get_args(SceneKind):
             raise BadArgument(sentences.caller.bad_value("kind", self.kind, " group、private 或 operator"))
-        object.__setattr__(self, "user_name", _name(self.user_name))
-        object.__setattr__(self, "group_name", _name(self.group_name))
-        object.__setattr__(self, "nickname", _name(self.nickname))
+        for part in ("user_name", "group_name", "nickname"):
+            name: object = getattr(self, part)
+            object.__setattr__(self, part, name[:NAME_LENGTH] if isinstance(name, str) else "")
         object.__setattr__(self, "is_admin", self.is_admin is True and self.kind == "group")
         checked_id(self.agent, "agent")
         if self.kind == "group" or self.group_id:
@@ -241,10 +241,6 @@ def checked_scene(value: object, *, placed: bool = False) -> Scene:
     if placed and value.kind == "operator":
         raise BadArgument(sentences.caller.PLACE_NEEDED)
     return value
-
-
-def _name(value: object) -> str:
-    return value[:NAME_LENGTH] if isinstance(value, str) else ""
 
 
 Switch = Literal["on", "off", "record_only", "recall_only"]

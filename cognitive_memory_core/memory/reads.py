@@ -360,8 +360,7 @@ class Reads:
 
     async def _get_pin(self, scene: Scene, pin_id: str) -> Pin:
         pin = await self._opened.ledger.notes.find_pin(pin_id)
-        is_anywhere = scene.kind == "operator" and not scene.group_id
-        if pin and (pin.scope.agent == scene.agent if is_anywhere else self._opened.consent.admits(scene, pin)):
+        if pin and (self._opened.consent.admits(scene, pin) if scene.has_place else pin.scope.agent == scene.agent):
             return pin
         raise UnknownPin(sentences.caller.UNKNOWN_PIN)
 
@@ -382,8 +381,9 @@ class Reads:
         opened = self._opened
         await self._permit(scene, key)
         without = await forgotten_in(key, opened.ledger.eraser)
-        found = [replace(one, profile=without(one.profile)) for one in await opened.profiles.revisions(key)]
-        return opened.consent.revisions(scene, key, found)
+        past = await opened.profiles.revisions(key)
+        told = ((one, opened.consent.profile(scene, without(one.profile))) for one in past)
+        return [replace(one, profile=profile) for one, profile in told if profile]
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.

@@ -132,7 +132,7 @@ async def collected_activity(opened: Opened, scene: Scene, days: int) -> Activit
         datetime.combine(today - timedelta(days=back), time(), tzinfo=zone) for back in range(days - 1, -2, -1)
     ]
     await opened.buffer.flush()
-    scope = None if scene.kind == "operator" and not scene.group_id else scene.scope
+    scope = scene.scope if scene.has_place else None
     return await opened.ledger.archive.activity(scope, [Interval(start, end) for start, end in pairwise(midnights)])
 
 

@@ -112,7 +112,8 @@ class Configuration:
         self.path = data_dir / OVERRIDES_FILE if data_dir else None
         self._disk = disk or Disk()
         self._from_env = Settings.from_mapping(given)
-        self._stored: dict[str, object] = {}
+        self._file: Mapping[str, object] = {}  # its content when it was last readable, with keys that cannot be used
+        self._stored: dict[str, object] = {}  # those of them that can
         self.problems: tuple[str, ...] = ()
         self._load()
         self.settings = self._started = self._wanted()
@@ -144,13 +145,14 @@ class Configuration:
             default = written(key, value_at(DEFAULTS, key)) or "…"
             raise BadArgument(sentences.settings.BLANK_VALUE.format(key=key, default=default))
         _, new = self._checked(key, wanted)
-        return self._store({**self._stored_content(), key: value_at(new, key)})
+        self._load()
+        return self._store({**self._file, key: value_at(new, key)})
 
     def reset(self, name: str = "") -> SettingsMoved:
         """Remove the override of a setting, or all for ""; raises BadArgument for an unknown name, StorageRefused."""
-        stored = self._stored_content()
-        key = name if name in stored or not name else found_key(name)  # one that no setting has can be reset, too
-        return self._store({one: value for one, value in stored.items() if key and one != key})
+        self._load()
+        key = name if name in self._file or not name else found_key(name)  # one that no setting has can be reset, too
+        return self._store({one: value for one, value in self._file.items() if key and one != key})
 
     def reload(self, given: Mapping[str, Any] | None = None) -> SettingsMoved:
         """Read overrides.json again, with ``given`` as the settings of .env; a bad value in them changes nothing.
@@ -201,16 +203,33 @@ class Configuration:
             raise BadArgument(words.format(key=key, value=refused.value, reason=refused.reason)) from None
 
     def _load(self) -> None:
-        """Read overrides.json and use it; if it cannot be read, keep the present overrides."""
+        """Read overrides.json and use it; if it cannot be read, keep the present overrides.
+
+        A missing file is empty, unless there are overrides; one that the disk fails to deliver may be intact.
+        """
+        words = sentences.settings
+        content: object = {}
+        self._damage, self._is_withheld = "", False
         try:
-            content, damage = self._content()
+            content = json.loads(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
+        except Vanished:
+            self._damage = words.NO_FILE if self._stored else ""
+        except PermanentError as unreadable:
+            is_no_folder = isinstance(unreadable.__cause__, NotADirectoryError)  # doctor says so
+            self._is_withheld = is_withheld(unreadable) and not is_no_folder
+            damage = str(unreadable) if self._is_withheld else words.NO_READABLE_FILE
+            self._damage = "" if is_no_folder else damage
         except StorageRefused as withheld:
-            content, damage = None, str(withheld)
-        if content is None or (damage and self._stored):
-            self.problems = (sentences.settings.OVERRIDES_WITHHELD.format(reason=damage),)
-        else:
-            damaged = sentences.settings.OVERRIDES_DAMAGED
-            self._use(content, [damaged.format(path=self.path, reason=damage)] if damage else [])
+            self._damage, self._is_withheld = str(withheld), True
+        except (ValueError, RecursionError):
+            self._damage = words.NO_JSON
+        if not isinstance(content, dict):
+            self._damage = sentences.storage_errors.NOT_AN_OBJECT
+        if self._damage and (self._stored or self._is_withheld):
+            self.problems = (words.OVERRIDES_WITHHELD.format(reason=self._damage),)
+            return
+        damaged = words.OVERRIDES_DAMAGED.format(path=self.path, reason=self._damage)
+        self._use({} if self._damage else cast("dict[str, object]", content), [damaged] if self._damage else [])
 
     def _use(self, content: Mapping[str, object], problems: list[str]) -> None:
         usable: dict[str, object] = {}
@@ -221,45 +240,17 @@ class Configuration:
                 problems.append(sentences.settings.OVERRIDE_IGNORED.format(key=key, reason=str(refused)))
             else:
                 usable[key] = value
-        self._stored, self.problems = usable, tuple(problems)
-
-    def _content(self) -> tuple[Mapping[str, object], str]:
-        """Return the content of overrides.json and "", or the present overrides and the reason why it is unusable.
-
-        A missing file is empty, unless there are overrides. Raises StorageRefused if the disk fails to deliver the
-        file, because the file may be intact.
-        """
-        present, gone = self._stored, sentences.settings.NO_FILE if self._stored else ""
-        try:
-            content: object = json.loads(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
-        except Vanished:
-            return present, gone
-        except PermanentError as unreadable:
-            if isinstance(unreadable.__cause__, NotADirectoryError):
-                return present, gone  # doctor says that the data directory is a file
-            if is_withheld(unreadable):
-                raise StorageRefused(str(unreadable)) from unreadable
-            return present, sentences.settings.NO_READABLE_FILE
-        except (ValueError, RecursionError):
-            return present, sentences.settings.NO_JSON
-        if not isinstance(content, dict):
-            return present, sentences.storage_errors.NOT_AN_OBJECT
-        return cast("dict[str, object]", content), ""
-
-    def _stored_content(self) -> Mapping[str, object]:
-        """Return the whole content of the file, including unusable keys; keep a damaged file under another name."""
-        content, damage = self._content()
-        if damage and self.path and self._disk.find(self.path):
-            self._disk.move(self.path, self.path.with_name(f"{self.path.name}.damaged"))
-            self._disk.sync_folder(self.path.parent)
-        return content
+        self._file, self._stored, self.problems = content, usable, tuple(problems)
 
     def _store(self, content: Mapping[str, object]) -> SettingsMoved:
-        """Replace overrides.json, and use its new content."""
-        if self.path is None:
-            raise StorageRefused(sentences.settings.NO_DIRECTORY)
+        """Replace overrides.json, and use its new content; a damaged file is kept under another name."""
+        if self.path is None or self._is_withheld:
+            raise StorageRefused(self._damage or sentences.settings.NO_DIRECTORY)
         self._disk.make_folder(self.path.parent)
+        if self._damage and self._disk.find(self.path):
+            self._disk.move(self.path, self.path.with_name(f"{self.path.name}.damaged"))
         self._disk.rewrite(self.path, (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
+        self._damage = ""
         self._use(content, [])
         return self._moved()
 
