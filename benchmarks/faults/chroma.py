@@ -111,7 +111,7 @@ async def f12(extent: Extent) -> Row:
     Within minutes of opening, a bot searches for all rows of so small an index by their own vectors. Chroma writes its
     index files with every thousandth row, so a smaller store has nothing to damage.
     """
-    mutants, two = extent.of(200, 3), asyncio.Semaphore(2)
+    mutants, two = extent.of(200, 2), asyncio.Semaphore(2)
     async with _store(AGAIN) as (folder, store):
         probing = await Probing.of(store, known_rows(1_200, 32), extent.of(300, 60), extent.of(1_200, 100))
         await store.close()
@@ -131,7 +131,7 @@ async def f12(extent: Extent) -> Row:
 
 async def f13(extent: Extent) -> Row:
     """Let another process hold SQLite's write lock while this one reads and writes."""
-    seconds, rows = float(extent.of(60, 4)), known_rows(3 * BATCH, 32)
+    seconds, rows = float(extent.of(60, 2)), known_rows(3 * BATCH, 32)
     stuck, answers, vector = 0, Counter[str](), rows[0].vector or array("f")
     async with _store() as (folder, store):
         generation = await filled(store, rows[:BATCH])
@@ -184,7 +184,7 @@ async def f10b(extent: Extent) -> Row:
 
 async def f29(extent: Extent) -> Row:
     """Delete 40 % of many small groups, search inside them, and compare with exact results."""
-    rows, dimensions, queries = extent.of(10_000, 1_000), extent.of(128, 32), extent.of(300, 60)
+    rows, dimensions, queries = extent.of(10_000, 500), extent.of(128, 32), extent.of(300, 30)
     known, limit = known_rows(rows, dimensions, groups=rows // 50), 12
     gone = set(random.Random(29).sample(range(rows), rows * 2 // 5))
     standing = [row for number, row in enumerate(known) if number not in gone]

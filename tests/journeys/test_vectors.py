@@ -117,17 +117,6 @@ async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
             assert (status.index_lag, status.index.generation, status.index.behind) == (0, 2, 0)
 
 
-async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> None:
-    """A bot that is restarted with a complete index starts no vector store process, even if it is drained."""
-    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
-        await tell(memory, READING, *FACTS)
-    async with CognitiveMemory.open(Settings(), tmp_path) as memory:
-        assert await memory.drain(PATIENCE)
-        status = await memory.status()
-        assert (status.index.activity, status.index.behind) == ("asleep", 0)
-        assert not chroma_children()
-
-
 async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
     """A search too large for exact search is still answered exactly until the store process runs, then by it."""
     live = Live(Settings())

@@ -55,22 +55,3 @@ async def test_it_may_be_asked_for_a_time(tmp_path: Path) -> None:
         assert (await memory.catch_up(READING, since=since.isoformat())).lines == 2
         with pytest.raises(BadArgument):
             await memory.catch_up(READING, since="刚才")
-
-
-async def test_what_may_not_be_read_is_not_told(tmp_path: Path) -> None:
-    """Forgotten events, people who opted out and places that are switched off tell nothing."""
-    async with a_memory(tmp_path) as memory:
-        await say(memory, READING_MILI, "我7月1号搬家去杭州", 100)
-        assert await memory.drain(60)
-        [event] = await memory.events(READING)
-        await say(memory, READING_MILI, "今天吃什么", 90)
-        await memory.forget_event(READING_MILI, event.id)
-        [talk] = (await memory.catch_up(READING)).talks
-        assert (talk.lines, talk.events) == (1, ())
-        for switch in ("off", "record_only"):
-            await memory.set_switch(READING, switch)
-            assert (await memory.catch_up(READING)).talks == ()
-        await memory.set_switch(READING, "on")
-        await memory.opt_out(READING_MILI.user_id)
-        assert (await memory.catch_up(READING)).talks == ()
-    assert (await CognitiveMemory.absent().catch_up(READING)).talks == ()

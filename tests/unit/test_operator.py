@@ -68,24 +68,6 @@ async def test_events_are_searched_within_a_list(tmp_path: Path) -> None:
         assert (await memory.listings.search(ANOTHER, "乌龙茶", core.EventListing(), 9)).hits == ()
 
 
-async def test_a_corrected_wording_is_no_forgotten_event(tmp_path: Path) -> None:
-    """What a correction replaced is neither listed nor counted as forgotten; what is forgotten afterwards is."""
-    async with a_memory(tmp_path) as memory:
-        await tell(memory, GROUP, "爱喝乌龙茶")
-        [old] = await memory.events(GROUP)
-        new = await memory.correct_event(OPERATOR, old.id, "阿棠(2000001) 爱喝红茶")
-
-        async def forgotten() -> list[str]:
-            found = await memory.listings.events(OPERATOR, core.EventListing(state="retired"), 9, 0)
-            assert (await memory.status()).totals.retired == len(found)
-            return [event.id for event in found]
-
-        assert await forgotten() == []
-        assert [one.id for one in await memory.listings.wordings(OPERATOR, new)] == [old.id]
-        await memory.forget_event(OPERATOR, new.id)
-        assert await forgotten() == [new.id]
-
-
 async def test_a_pin_is_reached_by_its_id(tmp_path: Path) -> None:
     """An operator without a group changes and removes a pin of any place; another agent's pin is unknown."""
     async with a_memory(tmp_path) as memory:

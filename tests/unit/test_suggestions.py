@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
-
-import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.transfer.export_import import HEAD, written
-from tests.support.builders import GROUP, OPERATOR
+from tests.support.builders import GROUP
 from tests.support.clock import FrozenClock
 from tests.support.experiences import LIN, MO, TANG, an_experience
 
@@ -71,19 +68,3 @@ async def test_decisions_survive_backup_and_export(tmp_path: Path) -> None:
     async with opened(tmp_path / "new") as fresh:
         await fresh.import_(tmp_path / "export.jsonl")
         assert await fresh.suggestions(ADMIN) == []
-
-
-@pytest.mark.parametrize("whole_place", [False, True])
-async def test_erasure_reaches_decisions(tmp_path: Path, whole_place: bool) -> None:
-    """After everybody who met a problem, or the place, is forgotten, no row of the decision is left."""
-    async with opened_with_jam(tmp_path) as memory:
-        (found,) = await memory.suggestions(ADMIN)
-        await memory.decide_suggestion(ADMIN, found.id, accept=True)
-        if whole_place:
-            await memory.forget_scene(ADMIN)
-        for person in (ADMIN.user_id, TANG, LIN, MO):
-            await memory.forget_user(OPERATOR, person)
-        assert await memory.drain(30)
-    with closing(sqlite3.connect(tmp_path / "data" / "ledger.db")) as ledger:
-        for table in ("decisions", "decision_events", "beliefs"):
-            assert ledger.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)

@@ -10,7 +10,7 @@ from typing import Any
 
 from cognitive_memory_core.queue.job_queue import WRITERS, FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
-from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import FrozenClock
 from tests.support.disk import FaultyDisk
 from tests.support.queues import taken
@@ -54,11 +54,6 @@ async def in_time(step: Awaitable[Any]) -> Any:
 async def reached(disk: StuckDisk) -> None:
     """Wait until an operation is blocked."""
     assert await asyncio.to_thread(disk.waiting.wait, PATIENCE)
-
-
-def lines(number: int) -> list[Any]:
-    """Return two recent lines, one of which the next turn shares."""
-    return [a_message("说过", id=f"m{number}"), a_message("又说", id=f"m{number + 1}")]
 
 
 async def test_a_flood_of_one_place_leaves_the_disk_to_others(tmp_path: Path):

@@ -109,21 +109,6 @@ async def test_a_file_of_somebody_else_is_not_shown() -> None:
     assert await world.profiles.find(GROUP, MEMBER) is None
 
 
-async def test_others_who_opted_out_are_hidden() -> None:
-    """People who opted out are hidden in other profiles and in the group's, and nobody is found by their name."""
-    summary, key = "和小北(2000002)一起打球。", MEMBER
-    world = await a_world(a_listed(key, summary, tags=("小北的搭档",), name="小北的朋友"))
-    await world.consent._ledger.names.note(GROUP.scope, "2000002", "小北", NOON)
-    assert await world.profiles.search(GROUP, "小北")
-    await world.consent.opt_out("2000002", NOON)
-    found = await world.profiles.find(GROUP, key)
-    assert found
-    assert (found.name, found.tags, found.summary) == ("某位成员的朋友", ("某位成员的搭档",), "和某位成员一起打球。")
-    assert await world.profiles.search(GROUP, "小北") == []
-    shown = await asker(world, GROUP)
-    assert shown == found
-
-
 # What the requested entity means.
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.domain.figures import Activity, DayCount
-from cognitive_memory_core.domain.scope import Interval, OptOut, PlaceSwitch, Scene, Shared
+from cognitive_memory_core.domain.scope import OptOut, PlaceSwitch, Scene, Shared
 from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
@@ -98,19 +97,3 @@ async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: L
         seen.append(row.event.id)
     assert seen[:1234] == [event.id for event in events]
     assert len(seen) in (1234, 1235)
-
-
-async def test_activity_counts_a_place_by_day(ledger: Ledger) -> None:
-    """Active events and messages are counted per place and day; an instant belongs to the day that starts with it."""
-    days = [Interval(later(days=back), later(days=back + 1)) for back in (-1, 0)]
-    early = [an_event("绿茶", happened_at=later(hours=-1)), an_event("白茶", happened_at=later(days=-9))]
-    await ledger.archive.import_rows([*ROWS, *map(EmbeddedEvent, early)])
-    yesterday, today = (day.start.date() for day in days)
-    assert await ledger.archive.activity(GROUP.scope, days) == Activity(
-        3, 2, (DayCount(yesterday, 0, 1), DayCount(today, 2, 1))
-    )
-    everything = await ledger.archive.activity(None, days)
-    assert (everything.events, everything.days[1]) == (4, DayCount(today, 2, 2))
-    await ledger.eraser.forget(EMBEDDED.event.id, NOON)
-    assert (await ledger.archive.activity(GROUP.scope, days)).days[1].events == 0
-    assert await ledger.archive.activity(GROUP.scope, []) == Activity(2, 2)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
-from cognitive_memory_core.store.beliefs import GroupActivity
 from cognitive_memory_core.text.people import Redaction
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, begun
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
@@ -126,26 +125,6 @@ async def test_an_erased_person_is_not_imported_again(ledger: Ledger) -> None:
     named = a_belief(f"听小林({'2000002'})的安排来", "b3")
     assert await ledger.archive.import_rows([both, alone, named]) == 1
     assert (await ledger.beliefs.history("b1"))[0].supporters == (TEA[0],)
-
-
-async def test_what_was_read_is_not_new(ledger: Ledger) -> None:
-    """Unread lines of people are counted by group; the group that was read longest ago comes first."""
-    await ledger.log.append(a_chat((TEA, "一"), (LIN, "二"), (TEA, "三")))
-    line = a_chat((TEA, "别处"))[0]
-    await ledger.log.append([replace(line, scene=replace(OTHER_GROUP, user_id=TEA[0]))])
-    assert {(one.scope, one.messages, one.run) for one in await ledger.beliefs.unread()} == {
-        (GROUP.scope, 3, 0),
-        (OTHER_GROUP.scope, 1, 0),
-    }
-    await ledger.beliefs.note(GROUP.scope, ["m2"])
-    assert await ledger.beliefs.unread() == [
-        GroupActivity(OTHER_GROUP.scope, 1, later(minutes=1), 0),
-        GroupActivity(GROUP.scope, 1, later(minutes=3), 1),
-    ]
-    await ledger.beliefs.note(OTHER_GROUP.scope, ["m1"])
-    assert [one.scope for one in await ledger.beliefs.unread()] == [GROUP.scope]
-    await ledger.beliefs.note(GROUP.scope, [])
-    assert [one.messages for one in await ledger.beliefs.unread()] == [1]
 
 
 async def test_a_withdrawer_supports_no_belief_and_an_erased_person_leaves_no_message_id(ledger: Ledger) -> None:

@@ -174,19 +174,6 @@ async def test_a_later_wish_mends_what_a_wrong_clock_covered(ledger: Ledger) -> 
         assert (await ledger.events.find(event.id) is not None) is is_kept
 
 
-async def test_copies_made_for_people_are_listed_once_a_path(ledger: Ledger) -> None:
-    """Exports and backups are listed once per path with their latest time, oldest first."""
-    assert await ledger.eraser.copies() == []
-    await ledger.eraser.note_copy("/a", "export", NOON)
-    assert await ledger.eraser.copies() == ["/a"]
-    await ledger.eraser.note_copy("/a", "export", later(days=2))
-    await ledger.eraser.note_copy("/b", "backup", later(days=1))
-    assert await ledger.eraser.copies() == ["/b", "/a"]
-    await ledger.eraser.drop_copy("/a")
-    await ledger.eraser.drop_copy("/unknown")
-    assert await ledger.eraser.copies() == ["/b"]
-
-
 SCENES = (GROUP, OTHER_GROUP, PRIVATE, ANOTHER_AGENT, OTHER, OTHER_PRIVATE, Scene.group("10002", "2000003"))
 PLACES = tuple({scene.scope: None for scene in SCENES})
 READERS = (*SCENES, OPERATOR, Scene.operator("another"), Scene.private("2000003"))

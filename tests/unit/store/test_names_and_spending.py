@@ -6,7 +6,6 @@ from datetime import date
 
 import pytest
 
-from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
@@ -55,16 +54,6 @@ async def test_people_are_given_with_their_other_names_in_that_place(ledger: Led
         assert (first.name, first.aliases) == ("名3", tuple(f"名{number}" for number in (11, 10, 9, 8, 7, 6, 5, 4)))
         assert (second.name, second.aliases) == ("小林", ())
     assert [person.aliases for person in await ledger.names.people(OTHER_GROUP.scope)] == [()]
-
-
-async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
-    """Spending is summed by day and purpose, in the order of purposes."""
-    for spending in (Spending("rewrite", 1, 100, 1), Spending("merge", 2, bad=2), Spending("rewrite", 1, 50, 2, 1)):
-        await ledger.housekeeping.spend(TODAY, spending)
-    await ledger.housekeeping.spend(TOMORROW, Spending("merge", 1, 5))
-    assert await ledger.housekeeping.spent(TODAY) == [Spending("merge", 2, 0, 0, 2), Spending("rewrite", 2, 150, 3, 1)]
-    assert await ledger.housekeeping.spent(TOMORROW) == [Spending("merge", 1, 5)]
-    assert await ledger.housekeeping.spent(date(2020, 1, 1)) == []
 
 
 async def test_names_that_several_people_bear_in_one_place_are_told(ledger: Ledger) -> None:

@@ -5,29 +5,10 @@ from __future__ import annotations
 from datetime import date
 
 from cognitive_memory_core.domain.figures import Spending
-from cognitive_memory_core.domain.quality import PlaceQuality
-from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, committed
+from tests.support.ledgers import Ledger
 
 TODAY, TOMORROW = date(2026, 3, 4), date(2026, 3, 5)
-LIN = "2000002"
-
-
-async def test_events_are_counted_by_place_and_kind(ledger: Ledger) -> None:
-    """Active events are counted with how many are absolute and were shown; retired ones are left out."""
-    tea, again = an_event("喜欢乌龙茶", id="e1"), an_event("喜欢乌龙茶", id="e2")
-    vague = an_event("他去过那里", id="e3", is_absolute=False)
-    known = an_event("服务器在机房", id="e4", kind="knowledge", sender_id=LIN)
-    await committed(ledger, tea, vague, known, an_event("忘掉的", id="e5"), an_event("桌游", OTHER_GROUP, id="e6"))
-    await committed(ledger, again)
-    await ledger.eraser.forget("e5", NOON)
-    await ledger.quality.tally(TODAY, {}, {"e1": 3, "gone": 1}, NOON)
-    assert await ledger.quality.places(None) == [
-        PlaceQuality(GROUP.scope, 0, 3, {"event": 2, "knowledge": 1}, 2, 1),
-        PlaceQuality(OTHER_GROUP.scope, 0, 1, {"event": 1}, 1, 0),
-    ]
-    assert await ledger.quality.places("another") == []
 
 
 async def test_counts_accumulate_by_day(ledger: Ledger) -> None:

@@ -110,6 +110,7 @@ async def refuses(store: VectorStore, gone: Generation, event: Event) -> None:
             await call
 
 
+@pytest.mark.parametrize("shop", ["in memory", "chroma"], indirect=True)
 async def test_a_store_sleeps_until_it_is_asked(shop: Shop, generation: Generation) -> None:
     """A sleeping store runs no process, keeps its rows, and is started by opening it."""
     east, late = an_event("甲"), an_event("乙")
