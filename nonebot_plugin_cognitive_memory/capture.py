@@ -11,7 +11,6 @@ from contextvars import ContextVar
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -40,37 +39,31 @@ EDITION = "#2"  # of what the notice says; groups that were told an earlier one 
 ASKING = "+"  # after the edition: the notice also said that a provider of models is asked
 
 
-class Announcements:
-    """The groups that got the notice, stored in a file; a group is added after the notice was sent."""
-
-    def __init__(self, path: Path) -> None:
-        """Keep the groups in the file at ``path``."""
-        self._told = JsonFile[list[Any]](path, list)
-        self._on_its_way: set[str] = set()
-
-    async def tell(
-        self, scene: core.Scene, send: Callable[[], Awaitable[object]], *, asks_provider: bool = False
-    ) -> None:
-        """Send the notice to a group that never got it; does nothing while another call sends it to the same group.
-
-        A group that got it while no provider of models was asked gets it once more when one is (``asks_provider``).
-        An error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: then
-        the group gets no second notice in this process, but one after a restart.
-        """
-        told = f"{scene.agent}/{scene.group_id}{EDITION}"
-        place = told + ASKING * asks_provider
-        if place in self._on_its_way:
-            return
-        self._on_its_way.add(place)
-        try:
-            if not {place, told + ASKING} & set(map(str, await self._told.read())):
-                await send()
-                await self._told.change(lambda told: [*told, place])
-        finally:
-            self._on_its_way.discard(place)
+Told = JsonFile[list[Any]]  # the groups that got the notice, added after it was sent
+announced = Told(setup.data_dir / FILE, list) if setup.data_dir else None
+_on_its_way: set[str] = set()
 
 
-announcements = Announcements(setup.data_dir / FILE) if setup.data_dir else None
+async def tell(
+    told: Told, scene: core.Scene, send: Callable[[], Awaitable[object]], *, asks_provider: bool = False
+) -> None:
+    """Send the notice to a group that never got it; does nothing while another call sends it to the same group.
+
+    A group that got it while no provider of models was asked gets it once more when one is (``asks_provider``). An
+    error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: then the
+    group gets no second notice in this process, but one after a restart.
+    """
+    place = f"{scene.agent}/{scene.group_id}{EDITION}"
+    now = place + ASKING * asks_provider
+    if now in _on_its_way:
+        return
+    _on_its_way.add(now)
+    try:
+        if not {now, place + ASKING} & set(map(str, await told.read())):
+            await send()
+            await told.change(lambda places: [*places, now])
+    finally:
+        _on_its_way.discard(now)
 
 
 async def announce(bot: Bot, event: Event, scene: core.Scene) -> bool:
@@ -79,7 +72,7 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> bool:
     The notice itself is not recorded.
     """
     is_due = setup.settings.capture.announce == "reply" and scene.kind == "group" and get_memory().is_running
-    if not is_due or announcements is None:
+    if not is_due or announced is None:
         return True
     models = setup.settings.models
     own = (models.historian, models.triage, models.merge, models.evolution)
@@ -87,7 +80,7 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> bool:
         asks_provider = any(one.model_name for one in own)
         asks_provider = asks_provider or (get_memory().borrows and await lent_model() is not None)
         notice = replies.commands.announcement(setup.settings.capture, asks_provider=asks_provider)
-        await announcements.tell(scene, lambda: bot.send(event, spoken(bot, notice)), asks_provider=asks_provider)
+        await tell(announced, scene, lambda: bot.send(event, spoken(bot, notice)), asks_provider=asks_provider)
     except (OSError, AdapterException) as refused:
         complain(replies.log.NOT_ANNOUNCED.format(reason=type(refused).__name__))
         return isinstance(refused, OSError)

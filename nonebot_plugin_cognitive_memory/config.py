@@ -155,19 +155,14 @@ def warn_of_prefixes(names: Iterable[str]) -> None:
         logger.warning(replies.log.logged(replies.log.WRONG_PREFIXES.format(names=wrong)))
 
 
-def _data_dir() -> Path | None:
-    """Return localstore's directory for this plugin, None if there is none; localstore identifies it by this module."""
-    try:
-        return get_plugin_data_dir()
-    except (OSError, RuntimeError):
-        return None
-
-
 _named = get_driver().config._env_file  # noqa: SLF001  # NoneBot keeps its files' names nowhere else
 _names = [_named] if isinstance(_named, str | os.PathLike) else _named or ()
 ENV_FILES = tuple(Path(name).expanduser().absolute() for name in _names)  # whether or not they exist
 _passed_to_init = _init_values(get_driver().config)
-setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_dir())
+_data_dir: Path | None = None
+with suppress(OSError, RuntimeError):
+    _data_dir = get_plugin_data_dir()  # localstore knows the plugin by this module
+setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_dir)
 warn_of_prefixes([*os.environ, *get_driver().config.model_dump()])
 if setup.problem:
     logger.error(replies.log.logged(setup.problem))

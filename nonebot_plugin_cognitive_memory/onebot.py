@@ -76,7 +76,6 @@ _BLOCK = re.compile(
 )
 Fields = Mapping[str, object]
 CARD_ROOM = 20_000  # characters of a card that are looked at
-_XML_TITLE = re.compile(r"<title\b[^<>]{0,500}>(?:<!\[CDATA\[)?([^<>\]]{1,200})|\bbrief=(\"|')(.{1,200}?)\2")
 _TITLE_KEYS = ("title", "name", "nickname")
 _SAID_KEYS = ("desc", "summary", "text", "tag")
 
@@ -189,16 +188,6 @@ def json_title(data: object) -> str:
     return _first(card, ("prompt", "desc")).removeprefix("[").replace("]", " ", 1)
 
 
-def xml_title(data: object) -> str:
-    """Return the title or the ``brief`` attribute of an XML card, whichever comes first; "" if it has neither."""
-    found = _XML_TITLE.search(data[:CARD_ROOM]) if isinstance(data, str) else None
-    if not found:
-        return ""
-    from html import unescape  # noqa: PLC0415  # its table of entities takes long to load
-
-    return unescape(found[1] or found[3])
-
-
 def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     return next((value.strip() for key in keys if isinstance(value := fields.get(key), str) and value.strip()), "")
 
@@ -238,5 +227,5 @@ _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     "share": lambda fields: _marker("链接", _label(fields, "title")),
     "location": lambda fields: _marker("位置", _label(fields, "title")),
     "music": lambda fields: _marker("音乐", _label(fields, "title")),
-    "xml": lambda fields: _marker("卡片", _short_label(xml_title(fields.get("data")), CARD_LENGTH)),
+    "xml": "[卡片]",
 }

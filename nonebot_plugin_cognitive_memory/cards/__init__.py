@@ -43,7 +43,7 @@ def status_card(now: core.Status, here: core.Activity, pins: int, remarks: Seque
     words = replies.status
     counts = ((here.events, words.EVENTS_HERE), (here.messages, words.LINES_HERE), (pins, words.PINS_HERE))
     blocks = [_figures(counts), *_lines_chart(here.days), ("remarks", remarks)]
-    subtitle = f"{words.status_title(now)} · {at}"
+    subtitle = f"{words.PAUSED if now.paused else words.WORKING} · {at}"
     return Card("status", words.STATUS_SIGN, words.NAME, subtitle, blocks, words.STATUS_FOOTER)
 
 

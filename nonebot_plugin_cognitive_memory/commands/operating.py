@@ -24,11 +24,8 @@ async def show_stats(call: Call) -> Answer:
     """Show the figures of the whole memory."""
     memory, operator = get_memory(), core.Scene.operator(call.here.agent)
     now, activity = await memory.status(), await memory.activity(operator)
-    gist = [
-        *replies.status.switches_remarks(await memory.place_switches(operator), setup.settings.zone),
-        *replies.status.report_remarks(await memory.report(operator, examine=False)),
-    ]
-    remarks = [*replies.status.stats_remarks(now), *gist]
+    switches = replies.status.switches_remarks(await memory.place_switches(operator), setup.settings.zone)
+    remarks = [*replies.status.stats_remarks(now), *switches]
     return stats_card(now, activity, remarks, f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}")
 
 

@@ -93,7 +93,8 @@ async def send_due(file: JsonFile[dict[str, Any]], at: datetime) -> bool:
 
     Nothing happens without a connected account or an open memory; then a later call sends it.
     """
-    wanted, bots = setup.settings.capture.daily_report, _bots()
+    wanted = setup.settings.capture.daily_report
+    bots = [bot for bot in get_bots().values() if isinstance(bot, v11.Bot | v12.Bot)]
     if not wanted or not bots or not get_memory().is_running:
         return False
     hour, minute = map(int, wanted.split(":"))
@@ -111,10 +112,6 @@ async def send_due(file: JsonFile[dict[str, Any]], at: datetime) -> bool:
             if await _is_sent(bot, superuser, card):
                 break
     return True
-
-
-def _bots() -> list[Bot]:
-    return [bot for bot in get_bots().values() if isinstance(bot, v11.Bot | v12.Bot)]
 
 
 async def _is_sent(bot: Bot, superuser: str, card: Card) -> bool:

@@ -11,6 +11,7 @@ import cognitive_memory_core as core
 from .commands import instant
 
 NAME = "认知记忆"
+WORKING, PAUSED = "记忆正在工作", "整理已暂停"
 YOU_HERE, YOU_IN_PRIVATE, GROUP = "{group}里的你", "私聊里的你", "这个群的侧写"
 THIS_GROUP, SOMEBODY = "这个群", "你"
 UPDATED = "{whose} · 更新于 {at}"
@@ -32,7 +33,6 @@ NO_DAYS = "最近 {days} 天没有人说话，也没有记下什么"
 
 Tone = Literal["good", "busy", "bad", "plain"]
 Remark = tuple[Tone, str]
-_DOMINANT = 3  # places of which a remark names the person who said most
 PLACES = 5  # switched places that the figures name
 _SWITCH = {
     "off": "这里关着：不记，也不用",
@@ -73,11 +73,6 @@ def switches_remarks(switches: Sequence[core.PlaceSwitch], zone: tzinfo) -> list
 
 def _until(until: datetime | None, zone: tzinfo) -> str:
     return f"，到{instant(until, zone)}为止" if until else ""
-
-
-def status_title(now: core.Status) -> str:
-    """Return in a few words whether the memory works."""
-    return "整理已暂停" if now.paused else "记忆正在工作"
 
 
 def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
@@ -217,16 +212,3 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         told = f"试了 {failed.attempts} 次：{failed.error[:80]}；" if failed.job else ""
         lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}{failed.advice}")
     return "\n".join(lines)
-
-
-def report_remarks(report: core.QualityReport) -> list[Remark]:
-    """Return the report in short: people who said too large a share, events that were never recalled, and costs."""
-    said: list[Remark] = [
-        ("bad", f"群 {one.scope.place_id} 记住的事里，{one.share:.0%} 是 {one.name or '某位成员'} 一个人说的，请看看")
-        for one in report.dominant[:_DOMINANT]
-    ]
-    if report.events and report.counted_since is not None:
-        said.append(("plain", f"{report.never_recalled} 件事还没有被想起过（从 {report.counted_since:%m-%d} 起计）"))
-    if report.price is not None:
-        said.append(("plain", f"最近 {report.days} 天模型花了 {report.price:.2f}"))
-    return [*said, *([("plain", "改了口的、看不懂的和全文：cognitive-memory report")] if report.events else [])]

@@ -23,7 +23,7 @@ def announcing(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     settings = core.Settings()
     monkeypatch.setattr(capture, "setup", config.Setup(settings, tmp_path))
-    monkeypatch.setattr(capture, "announcements", capture.Announcements(tmp_path / "announced.json"))
+    monkeypatch.setattr(capture, "announced", capture.Told(tmp_path / "announced.json", list))
 
 
 async def hear(stage: Stage, text: str, group: int | None) -> list[str]:
@@ -86,31 +86,31 @@ class Sending:
 
 async def test_once_for_good(tmp_path: Path) -> None:
     """A group is told once, also across a restart and with several answers at once."""
-    from nonebot_plugin_cognitive_memory.capture import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Told, tell
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending()
-    announcements = Announcements(path)
-    answers = asyncio.gather(*(announcements.tell(scene, send) for _ in range(8)))
+    told = Told(path, list)
+    answers = asyncio.gather(*(tell(told, scene, send) for _ in range(8)))
     await asyncio.sleep(0)
     send.may_arrive.set()
     await answers
     assert (send.tried, send.arrived) == (1, 1)
-    await Announcements(path).tell(scene, send)
+    await tell(Told(path, list), scene, send)
     assert send.tried == 1
     assert path.stat().st_mode & 0o777 == 0o600
 
 
 async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
     """A group whose notice could not be sent gets it with a later answer, also after a restart."""
-    from nonebot_plugin_cognitive_memory.capture import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Told, tell
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending(refusals=2)
     send.may_arrive.set()
-    for announcements in (first := Announcements(path), Announcements(path)):
+    for told in (first := Told(path, list), Told(path, list)):
         with pytest.raises(ActionFailed):
-            await announcements.tell(scene, send)
-    await first.tell(scene, send)
-    await first.tell(scene, send)
+            await tell(told, scene, send)
+    await tell(first, scene, send)
+    await tell(first, scene, send)
     assert (send.tried, send.arrived) == (3, 1)
 
 
@@ -118,7 +118,7 @@ async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, mon
     """If the file cannot be written, the group is told once in this run, and the answer is still sent."""
     from nonebot_plugin_cognitive_memory import capture
 
-    monkeypatch.setattr(capture, "announcements", capture.Announcements(tmp_path / "missing" / "announced.json"))
+    monkeypatch.setattr(capture, "announced", capture.Told(tmp_path / "missing" / "announced.json", list))
     assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
     assert len(await hear(stage, "/记忆 状态", group)) == 1
 
@@ -140,13 +140,13 @@ def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) ->
 
 async def test_again_when_a_provider_is_asked(tmp_path: Path) -> None:
     """A group that was told before a model was there is told once more when one reads its lines, and not again."""
-    from nonebot_plugin_cognitive_memory.capture import Announcements
+    from nonebot_plugin_cognitive_memory.capture import Told, tell
     from nonebot_plugin_cognitive_memory.replies.commands import announcement
 
-    announcements, scene, send = Announcements(tmp_path / "announced.json"), core.Scene.group("1", "2"), Sending()
+    told, scene, send = Told(tmp_path / "announced.json", list), core.Scene.group("1", "2"), Sending()
     send.may_arrive.set()
     for asks_provider in (False, False, True, True, False):
-        await announcements.tell(scene, send, asks_provider=asks_provider)
+        await tell(told, scene, send, asks_provider=asks_provider)
     assert send.arrived == 2
     capture = core.CaptureSettings()
     assert "服务商" in announcement(capture, asks_provider=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -313,27 +313,6 @@ async def test_long_answers_are_forwarded_or_sent_in_parts(stage: Stage) -> None
     await say(stage.bot, event, text)
     sent = [data["message"].extract_plain_text() for api, data in stage.calls if api == "send_msg"]
     assert "\n".join(sent) == text
-
-
-def test_statistics_give_the_gist_of_the_report() -> None:
-    """The gist names who taught most of a group, what does not stand on its own or was not recalled, and the price."""
-    import cognitive_memory_core as core
-    from cognitive_memory_core.domain.quality import PlaceQuality, PurposeCost, TeacherShare
-    from nonebot_plugin_cognitive_memory.replies import status
-
-    place = core.Scene.group("10001", "1").scope
-    report = core.QualityReport(
-        datetime(2026, 3, 4, tzinfo=timezone.utc),
-        30,
-        date(2026, 3, 1),
-        places=(PlaceQuality(place, events=40, absolute=30, recalled=25),),
-        teachers=(TeacherShare(place, "2", "小林", 24, 0.6, 0.1), TeacherShare(place, "3", "小莫", 16, 0.4, 0.9)),
-        costs=(PurposeCost("merge", 1, 10, model="small", price=1.5),),
-    )
-    said = [text for _, text in status.report_remarks(report)]
-    assert said[:2] == ["群 10001 记住的事里，60% 是 小林 一个人说的，请看看", "15 件事还没有被想起过（从 03-01 起计）"]
-    assert "1.50" in said[2]
-    assert status.report_remarks(core.QualityReport(report.at, 30)) == []
 
 
 async def test_versions_are_listed_and_chosen_by_number(stage: Stage, group: int) -> None:
