@@ -240,10 +240,9 @@ class ProfileReader:
     async def _readable(self, scene: Scene) -> list[tuple[Profile, Vector | None]]:
         """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
         shared = self._consent.sharing_people
-        reading = asyncio.gather(
-            self._facts.keys_to_update(), self._index.readable(scene, shared, self._embedder.fingerprint)
-        )
+        fingerprint = self._embedder.fingerprint
         try:
+            reading = asyncio.gather(self._facts.keys_to_update(), self._index.readable(scene, shared, fingerprint))
             hidden, rows = await with_timeout(PATIENCE, reading)
         except AWAY:
             return []

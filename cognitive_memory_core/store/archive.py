@@ -136,14 +136,17 @@ class Archive(Table):
         ``days`` must follow each other without a gap.
         """
         here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
-        standing = f"{here} AND retired_at IS NULL"
-        everywhere = _EVERYWHERE if scope is None else standing
+        standing, of_agents, agents = f"{here} AND retired_at IS NULL", "TRUE", ()
+        if scope is None:  # the index of active events begins with the agent
+            found = connection.execute("SELECT DISTINCT agent FROM events WHERE retired_at IS NULL")
+            of_agents, agents = f"agent IN {LISTED}", (listed(row[0] for row in found),)
         within = "at_us >= ? AND at_us < ?"  # cheap by the index by time
         counts: list[DayCount] = []
         for day in days:
             bounds = micros(day.start), micros(day.stop)
             lines = _count(connection, "messages", f"{here} AND {within}", (*values, *bounds))
-            events = _count(connection, "events", f"{everywhere} AND {within}", (*values, *bounds))
+            happened = f"{standing} AND {of_agents} AND {within}"
+            events = _count(connection, "events", happened, (*values, *agents, *bounds))
             counts.append(DayCount(day.start.date(), lines, events))
         return Activity(
             _count(connection, "events", standing, values),
@@ -215,12 +218,3 @@ def _import_event(connection: Connection, row: EmbeddedEvent, revision: int, era
 
 def _count(connection: Connection, table: str, where: str = "TRUE", values: Sequence[object] = ()) -> int:
     return connection.execute(f"SELECT count(*) FROM {table} WHERE {where}", tuple(values)).fetchone()[0]
-
-
-_EVERYWHERE = """retired_at IS NULL AND agent IN (
-    WITH RECURSIVE a (agent) AS (
-        SELECT min(agent) FROM events WHERE retired_at IS NULL UNION ALL
-        SELECT (SELECT min(agent) FROM events WHERE retired_at IS NULL AND agent > a.agent)
-        FROM a WHERE a.agent IS NOT NULL
-    ) SELECT agent FROM a WHERE agent IS NOT NULL
-)"""  # by the index of active events; each agent is found by one index step

@@ -224,20 +224,16 @@ class MessageLog(Table):
 
     async def prune(self, before: datetime) -> int:
         """Delete messages, withdrawal records and done-job records older than ``before``; return the message count."""
-        pruned, before_us = 0, micros(before)
-        while dropped := await self._prune_some(before_us):
-            pruned += dropped
-        return pruned
+        await self._prune_records(micros(before))
+        return await self._delete("SELECT seq FROM messages WHERE at_us < ?", (micros(before),))
 
     @writes
-    def _prune_some(self, connection: Connection, before_us: int) -> int:
+    def _prune_records(self, connection: Connection, before_us: int) -> None:
         old_ones = "SELECT scope, max(at_us) FROM withdrawals WHERE at_us < ? GROUP BY scope"
         for key, at_us in connection.execute(old_ones, (before_us,)).fetchall():
             record_change(connection, instant_of(at_us), scope=Scope.of_key(key))
         connection.execute("DELETE FROM withdrawals WHERE at_us < ?", (before_us,))
         connection.execute("DELETE FROM jobs_done WHERE at_us < ?", (before_us,))
-        old = "e.seq IN (SELECT seq FROM messages WHERE at_us < ? LIMIT ?)"
-        return len(event_rows.delete(connection, MESSAGE, old, (before_us, PRUNED_TOGETHER)))
 
     async def shrink(self, most: int, *, kept_per_place: int) -> int:
         """Delete the oldest messages until the rest weighs at most ``most`` bytes; return how many were deleted.
@@ -245,11 +241,15 @@ class MessageLog(Table):
         The ``kept_per_place`` newest messages of each place stay, however much they weigh. The weight of a message is
         :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
-        over = await self.database.read(lambda read: read.execute(_OVER, (most, kept_per_place)).fetchall())
-        for first in range(0, len(over), PRUNED_TOGETHER):
-            seqs = listed(row[0] for row in over[first : first + PRUNED_TOGETHER])
-            await self.database.write(event_rows.delete, MESSAGE, f"seq IN {LISTED}", (seqs,))
-        return len(over)
+        return await self._delete(_OVER, (most, kept_per_place))
+
+    async def _delete(self, chosen: str, values: Sequence[int]) -> int:
+        """Delete the messages whose seqs a query chooses, some in a transaction; return how many these were."""
+        seqs = await self.database.read(lambda read: [row[0] for row in read.execute(chosen, values)])
+        for first in range(0, len(seqs), PRUNED_TOGETHER):
+            some = listed(seqs[first : first + PRUNED_TOGETHER])
+            await self.database.write(event_rows.delete, MESSAGE, f"seq IN {LISTED}", (some,))
+        return len(seqs)
 
 
 def note_withdrawn(connection: Connection, seqs: Sequence[int], at: datetime) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from sqlite3 import Connection
 
 from ..domain.profile import Profile, ProfileKey
@@ -57,29 +57,17 @@ class ProfileIndex(Table):
 
     @writes
     def take_in(self, connection: Connection, key: ProfileKey, read: Callable[[ProfileKey], Profile | None]) -> None:
-        """Copy a profile that was just written or removed.
+        """Copy a profile that was just written or removed; its vector is kept if its text is unchanged.
 
         It is read with ``read`` in the writing thread, so that whoever copies last copies the last content.
         """
-        profile = read(key)
+        profile, of_key = read(key), key_values(key)
         if profile is None:
-            ProfileIndex.remove(connection, [key])
-        else:
-            ProfileIndex.put(connection, profile)
-
-    @writes
-    def put(self, connection: Connection, profile: Profile) -> None:
-        """Insert or replace a profile; its vector is kept if its text is unchanged."""
-        row = connection.execute(f"SELECT seq FROM profiles WHERE {OF_KEY}", key_values(profile.key)).fetchone()
-        if row is None:
-            connection.execute(PROFILE.insert, PROFILE.values(profile))
-        else:
+            connection.execute(f"DELETE FROM profiles WHERE {OF_KEY}", of_key)
+        elif row := connection.execute(f"SELECT seq FROM profiles WHERE {OF_KEY}", of_key).fetchone():
             reword(connection, row[0], profile)
-
-    @writes
-    def remove(self, connection: Connection, keys: Sequence[ProfileKey]) -> None:
-        """Remove profiles from the index."""
-        connection.executemany(f"DELETE FROM profiles WHERE {OF_KEY}", map(key_values, keys))
+        else:
+            connection.execute(PROFILE.insert, PROFILE.values(profile))
 
     @reads
     def readable(

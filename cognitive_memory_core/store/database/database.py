@@ -79,7 +79,7 @@ class Database:
     def read(
         self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
-        """Run ``work(connection, ...)`` on a snapshot in a reading thread; the future raises UnavailableError."""
+        """Run ``work(connection, ...)`` on a snapshot in a reading thread; raises UnavailableError."""
 
         def carried_out() -> T:
             connection = self._readers.get()  # never blocks: there are as many connections as threads
@@ -89,23 +89,21 @@ class Database:
             finally:
                 self._readers.put(connection)
 
-        loop = asyncio.get_running_loop()
-        return self._refusal() or loop.run_in_executor(self._reading, carried_out)
+        return self._submitted(self._reading, carried_out)
 
     def write(
         self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
         """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk when it is returned.
 
-        The future raises StorageRefused; nothing is written then.
+        Raises StorageRefused, and UnavailableError once it is closed; nothing is written then.
         """
 
         def carried_out() -> T:
             with self._transaction() as writer:
                 return work(writer, *args, **kwargs)
 
-        loop = asyncio.get_running_loop()
-        return self._refusal() or loop.run_in_executor(self._writing, carried_out)
+        return self._submitted(self._writing, carried_out)
 
     async def answer(self, work: Callable[[Connection], T], seconds: float) -> T:
         """Run one step of a question as :meth:`read` does.
@@ -176,13 +174,10 @@ class Database:
             self._writer.close()
             self._writer = None
 
-    def _refusal(self) -> asyncio.Future[Any] | None:
-        """Return a failed future if the database is closed."""
-        if self._finish_begun is None:
-            return None
-        refused: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        refused.set_exception(UnavailableError(sentences.storage_errors.LEDGER_CLOSED))
-        return refused
+    def _submitted(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> asyncio.Future[T]:
+        if self._finish_begun is not None:
+            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+        return asyncio.get_running_loop().run_in_executor(pool, work)
 
     async def _outside_transactions(self, work: Callable[[Connection], T]) -> T:
         """Run work in the writing thread, after the writes that were submitted before."""
@@ -191,10 +186,8 @@ class Database:
             self._check()
             return work(self._owned())
 
-        if refusal := self._refusal():
-            return await refusal
         with self._refused_writes:
-            return await asyncio.get_running_loop().run_in_executor(self._writing, carried_out)
+            return await self._submitted(self._writing, carried_out)
 
     @contextmanager
     def _transaction(self) -> Generator[Connection, None, None]:

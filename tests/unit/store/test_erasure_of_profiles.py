@@ -76,7 +76,7 @@ async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -
     group = a_profile(HERE, "读书", name="阿棠读书会")
     plain = a_profile(THEIRS, "和别人下棋", name="阿棠的同桌")
     for profile in (friend, tagged, told, group, plain):
-        await ledger.profiles.put(profile)
+        await ledger.profiles.take_in(profile.key, {profile.key: profile}.get)
         [(key, text)] = await ledger.profile_vectors.waiting(MODEL, 1)
         await ledger.profile_vectors.store(MODEL, [(key, text, a_vector(1, 0))])
     await ledger.names.note(OTHER_GROUP.scope, GONE, "阿棠", NOON)

@@ -162,7 +162,7 @@ async def test_profiles_are_listed_with_the_sources_of_their_facts(ledger: Ledge
     own = Profile(member, "阿棠", ("茶",), "爱喝茶", NOON, tea.id, "1")
     place = Profile(ProfileKey.group(GROUP.group_id), "书友会", (), "读书", later(hours=1), tea.id, "1")
     for profile in (own, place, replace(own, key=replace(member, agent="another"))):
-        await ledger.profiles.put(profile)
+        await ledger.profiles.take_in(profile.key, {profile.key: profile}.get)
     assert await ledger.listings.profiles(AGENT, None, "", 9) == [place, own]
     assert await ledger.listings.profiles(AGENT, "member", "", 9) == [own]
     assert await ledger.listings.profiles(AGENT, None, "书友", 9) == [place]

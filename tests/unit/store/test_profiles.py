@@ -28,7 +28,7 @@ OPERATED = frozenset(KEYS) - frozenset(FOREIGN)
 async def taken_in(ledger: Ledger, *profiles: Profile) -> None:
     """Put profiles."""
     for profile in profiles:
-        await ledger.profiles.put(profile)
+        await ledger.profiles.take_in(profile.key, {profile.key: profile}.get)
 
 
 async def readable(ledger: Ledger, scene: Scene, shared: Collection[str] | None = ()) -> set[ProfileKey]:
@@ -71,7 +71,7 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
     vectors = ledger.profile_vectors
     [(key, words)] = await vectors.waiting(MODEL, 9)
     await vectors.store(MODEL, [(key, words, a_vector(1, 0))])
-    await ledger.profiles.put(new)
+    await ledger.profiles.take_in(new.key, {new.key: new}.get)
     await vectors.store(MODEL, [(key, words, a_vector(1, 0))])
     assert await indexed(ledger) == [(new, None)]
     assert await vectors.waiting(MODEL, 9) == [(key, words_of(new))]

@@ -117,7 +117,7 @@ class Planting:
         others = [a_profile(key, f"{self._filler()} {NAME}({GONE})", tags=(NAME, "茶")) for key in of_others]
         for profile in (*mine, *others):
             vector = array("f", [self._chance.gauss(0, 1) for _ in range(FLOATS)])
-            await ledger.profiles.put(profile)
+            await ledger.profiles.take_in(profile.key, {profile.key: profile}.get)
             [(key, text)] = await ledger.profile_vectors.waiting(MODEL, 1)
             await ledger.profile_vectors.store(MODEL, [(key, text, vector)])
             self.vectors.append(vector)
