@@ -46,21 +46,11 @@ class Page:
     """
 
     def __init__(self, profile: Profile | None, *, is_group: bool) -> None:
-        """Parse a profile; in a group's, sections to which an earlier version gave a person's headings are renamed."""
+        """Parse a profile."""
         self._titles = tuple(sentences.context.headings(is_group=is_group).values())
         self.tags = profile.tags if profile else ()
         self._sources = dict(profile.sources) if profile else {}
-        self._sections: list[tuple[str, list[str]]] = []
-        for as_written, lines in sections_of(profile.summary if profile else ""):
-            title = sentences.context.EARLIER_GROUP_HEADINGS.get(title_of(as_written)) if is_group else None
-            heading = f"{_MARK} {title}" if title else as_written
-            same = next((others for known, others in self._sections if is_group and known == heading), None)
-            if same is None:
-                self._sections.append((heading, lines))
-                continue
-            while same and not same[-1].strip():
-                same.pop()
-            same += lines
+        self._sections = sections_of(profile.summary if profile else "")
 
     @property
     def text(self) -> str:
@@ -135,19 +125,13 @@ class Page:
     def shrink(self, limit: int, days: Mapping[str, str]) -> None:
         """Remove the oldest lines that have a day until the page has at most ``limit`` characters.
 
-        ``days`` are the days of events; a line written by rules has a day of its own. A note in the page states how
-        many lines were ever removed.
+        ``days`` are the days of events; a line written by rules has a day of its own.
         """
-        told, count = sentences.context, 0
-        for _, lines in self._sections:
-            counts = [told.left_out_count(line) for line in lines]
-            count += sum(filter(None, counts))
-            lines[:] = [line for line, noted in zip(lines, counts, strict=True) if noted is None]
-        while len(self.text) + (len(told.left_out_lines(count)) + 2 if count else 0) > limit:
+        while len(self.text) > limit:
             dated: list[tuple[str, int, int]] = []
             for number, (_, lines) in enumerate(self._sections):
                 for index, line in enumerate(lines):
-                    noted = told.noted(line)
+                    noted = sentences.context.noted(line)
                     of_events = (days.get(one, "") for one in self._sources.get(said_in(line), ()))
                     if day := noted[1] if noted else max(of_events, default=""):
                         dated.append((day, -number, index))  # of one day, lines of the less durable sections go first
@@ -155,13 +139,7 @@ class Page:
                 break
             _, section, index = min(dated)
             del self._sections[-section][1][index]
-            count += 1
         self._drop_empty()
-        if count:
-            lead = self._sections[0][1]
-            while lead and not lead[-1].strip():
-                lead.pop()
-            lead += [*([""] if lead else []), told.left_out_lines(count), ""]
 
     def _drop_empty(self) -> None:
         """Remove those of this library's sections that have no lines."""

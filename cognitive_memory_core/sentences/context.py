@@ -64,14 +64,6 @@ GROUP_HEADINGS: Mapping[str, str] = {  # the same for the profile of a group
     "topics": "话题",
     "members": "成员",
 }
-EARLIER_GROUP_HEADINGS: Mapping[str, str] = {  # a group's profile once had a person's headings
-    "身份": "现状",
-    "兴趣": "话题",
-    "风格": "现状",
-    "近期话题": "话题",
-    "常用工具": "现状",
-    "困扰": "现状",
-}
 
 
 def headings(*, is_group: bool) -> Mapping[str, str]:
@@ -85,22 +77,6 @@ BOT, BOT_NOTED = "机器人", "机器人记"  # who said or noted a quoted line
 BELIEF_WITHDRAWN = "依据的消息都撤回或忘掉了"
 QUOTED_CLAUSE = "“{clause}”"
 NOTHING_SHOWN = "（内容无法显示）"
-_LEFT_OUT = ("（更早的 ", " 条没有列在这里，仍可搜到）")
-_LEFT_OUT_DIGITS = 8
-
-
-def left_out_lines(count: int) -> str:
-    """Return the line of a profile that states how many older lines were left out."""
-    return f"{_LEFT_OUT[0]}{count}{_LEFT_OUT[1]}"
-
-
-def left_out_count(line: str) -> int | None:
-    """Parse a line made by :func:`left_out_lines`; None for any other line."""
-    count = line.strip().removeprefix(_LEFT_OUT[0]).removesuffix(_LEFT_OUT[1])
-    is_figure = count.isdecimal() and count.isascii() and len(count) <= _LEFT_OUT_DIGITS
-    return int(count) if is_figure and line.strip() == left_out_lines(int(count)) else None
-
-
 _NOTED_ON = ("（记于 ", "）")
 
 

@@ -142,7 +142,7 @@ async def test_lines_by_hand_and_older_ones_stay() -> None:
 
 
 async def test_the_oldest_lines_leave_a_full_profile() -> None:
-    """Over the limit the oldest lines go and are counted; what a person wrote stays."""
+    """Over the limit the oldest lines go; what a person wrote stays."""
     world = World(settings=Live(Settings(profile=ProfileSettings(max_chars=60))))
     await world.profiles.write(a_profile("管理员写的", TANG))
     for number in range(6):
@@ -151,7 +151,6 @@ async def test_the_oldest_lines_leave_a_full_profile() -> None:
         await world.entity.merge(TANG)
     summary = await world.summary(TANG)
     assert summary.startswith("管理员写的")
-    assert "（更早的 4 条没有列在这里，仍可搜到）" in summary
     assert "第 5 件事" in summary
     assert len(summary) <= 60
 
