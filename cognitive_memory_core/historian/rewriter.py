@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .. import sentences
@@ -256,38 +256,28 @@ class BackedHistorian:
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as a statement."""
-        if self.budget.take(job_context.place):
-            try:
-                return await self.model.rewrite(turn, job_context)
-            except ModelRefused as refusal:
-                return _by_rules(refusal, await self.rules.rewrite(turn, job_context), job_context)
-            except NoModel:
-                pass
-        return await self.rules.rewrite(turn, job_context)
+        return await self._backed(lambda historian: historian.rewrite(turn, job_context), job_context)
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
         if not may_be_worth_remembering(dialogue):
             log.debug("historian_triage job=%s: passed over, %d lines", job_context.job_id, len(dialogue.messages))
             return []
+        return await self._backed(lambda historian: historian.triage(dialogue, job_context), job_context)
+
+    async def _backed(
+        self, asked: Callable[[Historian], Awaitable[list[Statement]]], job_context: JobContext
+    ) -> list[Statement]:
         if self.budget.take(job_context.place):
             try:
-                return await self.model.triage(dialogue, job_context)
+                return await asked(self.model)
             except PermanentError as refusal:
-                fields = log_fields("triage", job_id=job_context.job_id, place=job_context.place)
-                log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal), extra=fields)
+                _warn(job_context, described(refusal))
             except ModelRefused as refusal:
-                return _by_rules(refusal, await self.rules.triage(dialogue, job_context), job_context)
+                if refusal.waited < REFUSED_FOR:
+                    raise
+                _warn(job_context, sentences.log.BY_RULES.format(reason=described(refusal)))
+                return [replace(statement, is_absolute=False) for statement in await asked(self.rules)]
             except NoModel:
                 pass
-        return await self.rules.triage(dialogue, job_context)
-
-
-def _by_rules(refusal: ModelRefused, statements: Sequence[Statement], job_context: JobContext) -> list[Statement]:
-    """Return what the rules made of a job that a provider refuses; raise the refusal while the job should wait."""
-    if refusal.waited < REFUSED_FOR:
-        raise refusal
-    fields = log_fields("rewrite", job_id=job_context.job_id, place=job_context.place)
-    said = sentences.log.BY_RULES.format(reason=described(refusal))
-    log.warning("historian_rewrite job=%s: %s", job_context.job_id, said, extra=fields)
-    return [replace(statement, is_absolute=False) for statement in statements]
+        return await asked(self.rules)
