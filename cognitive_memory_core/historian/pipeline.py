@@ -37,7 +37,7 @@ from ..text.people import MYSELF, spoken
 from ..text.statements import is_leaning_word, offences_in
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
-from .name_observer import NameObserver
+from .message_buffer import NameObserver
 from .statements import called
 
 log = logging.getLogger(__name__)

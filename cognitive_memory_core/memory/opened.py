@@ -15,8 +15,7 @@ from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..evolution.beliefs import BeliefKeeping
 from ..historian.intake import Admission, Intake
-from ..historian.message_buffer import MessageBuffer
-from ..historian.name_observer import NameObserver
+from ..historian.message_buffer import MessageBuffer, NameObserver
 from ..historian.upkeep import ClockWatch
 from ..migration.layout import SUMMARIES, keep_summaries
 from ..models.breaker import OVERDUE, Breaker, guarded

@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.name_observer import NameObserver, Seen
+from cognitive_memory_core.historian.message_buffer import NameObserver, Seen
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
