@@ -11,8 +11,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ParamSpec, TypeVar
@@ -284,19 +283,14 @@ class Vanished(Exception):
     """A file that was expected to exist is gone: somebody else removed it."""
 
 
-class refusals(AbstractContextManager[None]):  # noqa: N801  # a context; a class, because a job enters ten
-    """Convert an OSError raised in the ``with`` block into StorageRefused."""
-
-    __slots__ = ("_path",)
-
-    def __init__(self, path: Path | str) -> None:
-        """Name the path in the error."""
-        self._path = path
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError):
-            said = sentences.storage_errors.STORAGE_REFUSED.format(path=self._path, reason=reason_of(error))
-            raise StorageRefused(said) from error
+@contextlib.contextmanager
+def refusals(path: Path | str, told: str = "") -> Generator[None, None, None]:
+    """Raise StorageRefused, with the message ``told`` if there is one, for an OSError raised in the ``with`` block."""
+    try:
+        yield
+    except OSError as error:
+        said = told or sentences.storage_errors.STORAGE_REFUSED
+        raise StorageRefused(said.format(path=path, reason=reason_of(error))) from error
 
 
 def _folder_of(path: Path | str) -> str:

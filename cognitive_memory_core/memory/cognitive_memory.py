@@ -18,7 +18,7 @@ from ..domain.turn import Turn
 from ..errors import BadArgument, NotPermitted
 from ..settings.configuration import with_hot
 from ..settings.schema import Live, Settings
-from ..tasks import Durations, completed
+from ..tasks import Durations, completed, timed
 from .arguments import checks_arguments
 from .reads import MOST_DAYS, Reads, checked_ids, reading
 
@@ -154,7 +154,7 @@ class CognitiveMemory(Reads):
     @property
     def durations(self) -> tuple[Durations, ...]:
         """How long turns and recalls took since this object was created, as histograms."""
-        return self._stopwatches.shown()
+        return tuple(self._durations.values())
 
     async def observe(self, message: Message) -> None:
         """Log a message: reads return it at once, and it is on disk within 0.5 s. A failing log raises no error."""
@@ -188,7 +188,7 @@ class CognitiveMemory(Reads):
 
         None if the turn is blank, the place is not recorded or the person opted out. Raises QueueFull, StorageRefused.
         """
-        with self._stopwatches.timed("remember"):
+        with timed(self._durations, "remember"):
             return await self._open.intake.remember(turn) if self._open else None
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:

@@ -21,7 +21,7 @@ from ..domain.scope import Scene, checked_id
 from ..domain.turn import Pin
 from ..errors import BadArgument, LimitReached, NotPermitted, UnavailableError, UnknownEvent, UnknownPin
 from ..settings.schema import Live, Settings
-from ..tasks import Stopwatches
+from ..tasks import Durations, timed
 from ..text.names import clean_text, one_line
 from .arguments import checks_arguments
 
@@ -81,7 +81,7 @@ class Reads:
         self._open: Opened | None = None  # None: it returns nothing, and stores nothing
         self._settings = Live(Settings(enabled=False))
         self._reason = reason
-        self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
+        self._durations = {one: Durations(one) for one in ("remember", "context", "search_events", "search_profiles")}
         self._pinning = asyncio.Lock()  # changes take turns, so that no limit is exceeded
 
     @property
@@ -99,7 +99,7 @@ class Reads:
         only the message being answered is not: the asker's own of the last two minutes with the words of the query.
         """
         known, opened = None if shown is None else checked_ids(shown), self._open
-        with self._stopwatches.timed("context"):
+        with timed(self._durations, "context"):
             if opened is None or not opened.consent.may_recall(scene):
                 return NOTHING
             if not opened.consent.is_enabled:
@@ -143,7 +143,7 @@ class Reads:
         window = interval_of(time_from, time_to, self._settings.current.zone)
         read_filter, opened = requested_filter(scene, user_id, group_id, kinds, window), self._open
         limit = max(counted(top_k, self._settings.current.query.tool_default_top_k), 1)
-        with self._stopwatches.timed("search_events"):
+        with timed(self._durations, "search_events"):
             if opened is None or not opened.consent.may_search(scene):
                 return []
             read_filter = replace(read_filter, without=opened.consent.opted_out)
@@ -263,7 +263,7 @@ class Reads:
     ) -> list[ProfileHit]:
         """Search the profiles that the scene may read, best first."""
         limit, opened = max(counted(top_k, self._settings.current.query.profile_top_k), 1), self._open
-        with self._stopwatches.timed("search_profiles"):
+        with timed(self._durations, "search_profiles"):
             if opened is None or not opened.consent.may_search(scene):
                 return []
             said = query[:MAX_QUERY]

@@ -9,14 +9,14 @@ import shutil
 import stat
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
 from .. import sentences
-from ..disk import LEDGER, TEMP, Disk, Vanished
+from ..disk import LEDGER, TEMP, Disk, Vanished, reason_of, refusals
 from ..end_summaries import EndSummaries
-from ..errors import BadArgument, StorageRefused
+from ..errors import BadArgument
 from ..queue.job_queue import FileQueue
 from ..store.erasure import Eraser
 from ..tasks import completed
@@ -82,15 +82,19 @@ def _put_in_place(draft: Path, path: Path) -> None:
             Disk().sync_folder(path.parent)
 
 
-@contextmanager
-def copy_refusals(path: Path) -> Generator[None, None, None]:
+def copy_refusals(path: Path) -> AbstractContextManager[None]:
     """Raise StorageRefused for an error of the disk to which a copy is written."""
+    return refusals(path, sentences.storage_errors.COPY_REFUSED)
+
+
+@contextmanager
+def readable(path: Path) -> Generator[None, None, None]:
+    """Raise BadArgument for an error of the disk from which a file is read."""
     try:
         yield
     except OSError as refused:
-        raise StorageRefused(
-            sentences.storage_errors.COPY_REFUSED.format(path=path, reason=refused.strerror)
-        ) from refused
+        reason = reason_of(refused)
+        raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason)) from refused
 
 
 def _copy_small(data_dir: Path, path: Path, names: Sequence[str]) -> None:

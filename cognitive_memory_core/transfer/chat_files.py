@@ -11,8 +11,8 @@ import codecs
 import json
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone, tzinfo
 from functools import lru_cache
@@ -24,6 +24,7 @@ from ..domain.message import Message
 from ..domain.scope import Scene, checked_id, derived_id
 from ..errors import BadArgument, MistakeError
 from ..text.names import clean_name
+from .backup import readable
 from .export_import import is_head
 
 HEAD = 65_536  # bytes by which a format is recognised
@@ -74,7 +75,7 @@ class ChatFile:
 
     def __post_init__(self) -> None:
         """Find the format; raise BadArgument for a file that cannot be read or has none of the known formats."""
-        with _readable(self.path):
+        with readable(self.path):
             if self.path.is_dir():
                 self.path /= MANIFEST
             with self.path.open("rb") as file:
@@ -105,7 +106,7 @@ class ChatFile:
 
         Raises BadArgument where the rest of the file cannot be read.
         """
-        with _readable(self.path):
+        with readable(self.path):
             for said in self._read(self):
                 yield said if isinstance(said, str) else self._message(said)
 
@@ -143,16 +144,6 @@ class ChatFile:
         line_id = derived_id("file", self.place.scope.key, said.sender_id, second, said.text)
         self._times[line_id] += 1
         return f"file-{line_id}-{self._times[line_id]}"
-
-
-@contextmanager
-def _readable(path: Path) -> Generator[None, None, None]:
-    """Raise BadArgument for an error of the disk."""
-    try:
-        yield
-    except OSError as refused:
-        reason = refused.strerror
-        raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason)) from refused
 
 
 def read_chunks(file: ChatFile) -> Iterator[Read]:

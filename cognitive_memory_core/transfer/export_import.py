@@ -42,7 +42,7 @@ from ..profiles.files import FileProfiles, Overtaken
 from ..store.archive import Archive, ArchiveRow, place_of
 from ..tasks import completed
 from ..text.names import clean_name
-from .backup import copy_refusals, draft_in, removed
+from .backup import copy_refusals, draft_in, readable, removed
 
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'
@@ -319,19 +319,14 @@ async def imported(archive: Archive, path: Path, *, profiles: FileProfiles, is_e
         profile = row.profile if isinstance(row, Revision) else row
         return not (profile.key.user_id in left_out or is_excluded(profile))
 
-    try:
-        with await asyncio.to_thread(_opened, path) as file:
-            while (batch := await asyncio.to_thread(_next_rows, file, number))[1] > number:
-                read, number = batch
-                rows = [row for row in read if not isinstance(row, Profile | Revision)]
-                left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
-                wanted = [row for row in read if isinstance(row, Profile | Revision) and is_wanted(row)]
-                count += await archive.import_rows(rows, _told_names([*rows, *wanted]))
-                count += await _absorbed(wanted, profiles)
-    except OSError as unreadable:
-        raise BadArgument(
-            sentences.caller.UNREADABLE_FILE.format(path=path, reason=unreadable.strerror)
-        ) from unreadable
+    with readable(path), await asyncio.to_thread(_opened, path) as file:
+        while (batch := await asyncio.to_thread(_next_rows, file, number))[1] > number:
+            read, number = batch
+            rows = [row for row in read if not isinstance(row, Profile | Revision)]
+            left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
+            wanted = [row for row in read if isinstance(row, Profile | Revision) and is_wanted(row)]
+            count += await archive.import_rows(rows, _told_names([*rows, *wanted]))
+            count += await _absorbed(wanted, profiles)
     return count
 
 
