@@ -20,7 +20,6 @@ from ..domain.turn import Dialogue, JobContext, Person
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
 from ..models.spending import NothingLent
 from ..ports import Chat, Clock
-from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings.schema import Live, Settings
 from ..store.ledger import Ledger
@@ -152,7 +151,7 @@ class Evolver:
             supporters = tuple(one for one in belief.supporters if one not in opted_out)
             shown.append(replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters))
         ask = await asyncio.to_thread(prompts.evolve, shown, lines, job_context, most=settings.max_beliefs)
-        proposals: Proposals = await chat.ask(ask)
+        proposals, unreadable = await chat.ask(ask)
         retired = await self.ledger.beliefs.page(job_context.place, "deprecated", MOST_BARRED)
         judgement = Judgement(
             secrets.token_hex(8),
@@ -164,8 +163,8 @@ class Evolver:
             settings.max_beliefs,
             barred=frozenset(belief.key for belief in retired.beliefs if belief.is_barred),
         )
-        await asyncio.to_thread(judgement.take, proposals.rows)
-        return judgement, proposals.unreadable
+        await asyncio.to_thread(judgement.take, proposals)
+        return judgement, unreadable
 
     async def _with_events(self, scene: Scene, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
         """Return the edits, with the ids of the events that were made from their supporting messages."""

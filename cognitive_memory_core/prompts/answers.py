@@ -81,14 +81,6 @@ class Proposal:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Proposals:
-    """The lines of an evolution's answer that could be read, and the number of those that could not."""
-
-    rows: tuple[Proposal, ...]
-    unreadable: int = 0
-
-
 Form = Mapping[str, Any]
 
 
@@ -123,20 +115,15 @@ _ABOUT: Mapping[str, Form] = {
     "outcome": _TEXT,
 }
 _LINES = _listed("依据的聊天行号，只算人说的行；没有就空着", "integer")
-_STATEMENT = _object(
-    {"number": {"type": "integer"}, "text": _TEXT, "lines": _LINES, **_ABOUT},
-    ("number", "text", "lines", "kind", "subjects", "speaker", "confidence"),
-)
-_OBSERVATION = _object(
-    {"text": _TEXT, "lines": _LINES, **_ABOUT},
-    ("text", "lines", "kind", "subjects", "speaker", "confidence"),
-)
+_SAID: Mapping[str, Form] = {"text": _TEXT, "lines": _LINES, **_ABOUT}
+_REQUIRED = ("text", "lines", "kind", "subjects", "speaker", "confidence")
+_STATEMENT = _object({"number": {"type": "integer"}, **_SAID}, ("number", *_REQUIRED))
 REWRITE: Form = _object({"statements": {"type": "array", "items": _STATEMENT}}, ("statements",))
 TRIAGE: Form = _object(
     {
         "should_remember": {"type": "boolean", "description": "有没有值得长期记住的事"},
         "reason": _text("一句话理由"),
-        "observations": {"type": "array", "items": _OBSERVATION, "description": "不值得记就是空数组"},
+        "observations": {"type": "array", "items": _object(_SAID, _REQUIRED), "description": "不值得记就是空数组"},
     },
     ("should_remember", "reason", "observations"),
 )
@@ -395,49 +382,43 @@ MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG = 4, 20
 MOST_CITED = 60
 NOTHING = "none"
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_SYNONYMS: Mapping[str, ProposedAction] = {"add": "create", "new": "create", "remove": "delete", "deprecate": "delete"}
-_ACTIONS: Mapping[str, ProposedAction] = {**{action: action for action in ACTIONS}, **_SYNONYMS}
 
 
-def proposals_in(text: str) -> Proposals:
-    """Return the readable lines of an answer; raises BadAnswer if there are none and it does not say ``none``.
+def proposals_in(text: str) -> tuple[list[Proposal], int]:
+    """Return the readable lines of an answer, and how many are not; raises BadAnswer if it proposes nothing.
 
     Each line is read by itself, and repaired if it is not JSON. Fences, comments and prose are skipped; a line that
-    begins an object and has none with an action is counted.
+    begins an object and has none with an action is unreadable. An answer may also say ``none``.
     """
     if len(text) > LONGEST_ANSWER:
         raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST_ANSWER))
-    rows: list[Row] = []
-    unreadable = 0
+    kept, unreadable, is_idle = list[Proposal](), 0, False
     for line in _THOUGHTS.sub("", text).splitlines():
         begun = line[line.find("{") :].rstrip(",;，； ") if "{" in line else ""
-        if not begun or len(rows) + unreadable >= MOST_ROWS:
+        if not begun or len(kept) + unreadable >= MOST_ROWS:
             continue
-        found: list[Row] = []
+        rows: list[Row] = []
         if len(begun) <= LONGEST_LINE and "}" in begun:  # else it was cut off, or is too long to be repaired
             with suppress(ValueError, RecursionError):
-                found = [row for row in rows_of(repair_json(begun, return_objects=True)) or () if "action" in row]
-        rows += found
-        unreadable += not found
-
-    kept, idle = list[Proposal](), 0
-    for row in rows[:MOST_ROWS]:
-        named = text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold()
-        action = _ACTIONS.get(named)
-        idle += named == NOTHING
-        unreadable += action is None and named != NOTHING
-        if action is not None:
-            proposal = Proposal(
-                action,
-                text_of(row.get("old_id") or row.get("memory_id") or row.get("id"), LONGEST_TEXT),
-                text_of(row.get("statement"), LONGEST_TEXT),
-                text_of(row.get("change_reason"), LONGEST_TEXT),
-                numbers_of(row.get("lines"), MOST_CITED),
-                numbers_of(row.get("agreed"), MOST_CITED),
-                numbers_of(row.get("refused"), MOST_CITED),
-                filled_list(row.get("tags"), MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG),
-            )
-            kept.append(proposal)
-    if not kept and not idle:
+                rows = [row for row in rows_of(repair_json(begun, return_objects=True)) or () if "action" in row]
+        unreadable += not rows
+        for row in rows:
+            action = text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold()
+            if action in ACTIONS:
+                proposal = Proposal(
+                    action,
+                    text_of(row.get("old_id") or row.get("memory_id") or row.get("id"), LONGEST_TEXT),
+                    text_of(row.get("statement"), LONGEST_TEXT),
+                    text_of(row.get("change_reason"), LONGEST_TEXT),
+                    numbers_of(row.get("lines"), MOST_CITED),
+                    numbers_of(row.get("agreed"), MOST_CITED),
+                    numbers_of(row.get("refused"), MOST_CITED),
+                    filled_list(row.get("tags"), MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG),
+                )
+                kept.append(proposal)
+            else:
+                is_idle |= action == NOTHING
+                unreadable += action != NOTHING
+    if not kept and not is_idle:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="action"))
-    return Proposals(tuple(kept), unreadable)
+    return kept, unreadable

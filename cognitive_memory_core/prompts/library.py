@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from string import Template
+from string import Template as Placeholders
 from typing import Any
 
 from .. import sentences
@@ -28,7 +28,7 @@ from . import answers, rendering
 from .answers import (
     AskContents,
     ProfileAnswer,
-    Proposals,
+    Proposal,
     StatementAnswer,
     drawn_in,
     proposals_in,
@@ -44,24 +44,17 @@ LONGEST_FILE = 65_536  # bytes; more than any template may have characters
 _UNDECODABLE = "\ufffd"
 
 
-@dataclass(frozen=True)
-class TemplateParts:
-    """The two parts of a template, as they stand above and below its separator."""
-
-    instructions: str
-    prompt: str
-
-    def filled(self, parts: Mapping[str, str]) -> tuple[str, str]:
-        """Return instructions and prompt with the placeholders filled, without empty lines.
-
-        Inserted text is not expanded again: a ``$`` in it stays a ``$``.
-        """
-        prompt = Template(self.prompt).substitute(parts)
-        lines = (line.rstrip() for line in prompt.split("\n"))
-        return Template(self.instructions).substitute().strip(), "\n".join(line for line in lines if line)
+Template = tuple[str, str]  # the instructions and the prompt: what stands above and below the separator
 
 
-def usable(name: str, text: str) -> TemplateParts | str:
+def filled(template: Template, parts: Mapping[str, str]) -> Template:
+    """Return a template with the placeholders filled, without empty lines; inserted text is not expanded again."""
+    prompt = Placeholders(template[1]).substitute(parts)
+    lines = (line.rstrip() for line in prompt.split("\n"))
+    return Placeholders(template[0]).substitute().strip(), "\n".join(line for line in lines if line)
+
+
+def usable(name: str, text: str) -> Template | str:
     """Return the parts of a template, or why it cannot be used and how to correct it."""
     told, known = sentences.settings, frozenset(_PLACEHOLDERS[name])
     if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
@@ -70,8 +63,8 @@ def usable(name: str, text: str) -> TemplateParts | str:
     at = [number for number, line in enumerate(lines) if line.strip() == SEPARATOR]
     if len(at) != 1 or not "".join(lines[: at[0]]).strip():
         return told.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
-    parts = TemplateParts("\n".join(lines[: at[0]]), "\n".join(lines[at[0] + 1 :]))
-    above, below = (list(Template.pattern.finditer(part)) for part in (parts.instructions, parts.prompt))
+    parts = "\n".join(lines[: at[0]]), "\n".join(lines[at[0] + 1 :])
+    above, below = (list(Placeholders.pattern.finditer(part)) for part in parts)
     if any(found["invalid"] is not None for found in (*above, *below)):
         return told.TEMPLATE_STRAY_DOLLAR.format(name=name)
     held, shown = ({found["named"] or found["braced"] for found in part} - {None} for part in (below, above))
@@ -138,12 +131,12 @@ class PromptLibrary:
         """
         folder = resources.files(__name__.rpartition(".")[0]) / "templates"
         problems: list[str] = []
-        self._templates: dict[str, TemplateParts] = {}
+        self._templates: dict[str, Template] = {}
         for name in TEMPLATES:
             shipped = (folder / f"{name}.md").read_text("utf-8")
             for text in (own[name], shipped) if own and name in own else (shipped,):
                 found = usable(name, text)
-                if isinstance(found, TemplateParts):
+                if not isinstance(found, str):
                     self._templates[name] = found
                     break
                 problems.append(found)
@@ -172,7 +165,7 @@ class PromptLibrary:
         }
         given = _contents(people_list, lines, job_context, tuple(task.number for task in tasks))
         parse = partial(statements_in, given=given)
-        return Ask("rewrite", *self._templates["rewrite"].filled(parts), "historian_rewrite", answers.REWRITE, parse)
+        return Ask("rewrite", *filled(self._templates["rewrite"], parts), "historian_rewrite", answers.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[tuple[StatementAnswer, ...]]:
         """Build the request to select what in a dialogue is worth remembering.
@@ -183,7 +176,7 @@ class PromptLibrary:
         earlier = rendering.earlier_lines(job_context.earlier, people_list, job_context.when)
         parts = {**_shared_placeholders(job_context, people_list, lines), "earlier": block("前情", earlier)}
         parse = partial(triaged_in, given=_contents(people_list, lines, job_context))
-        return Ask("triage", *self._templates["triage"].filled(parts), "historian_triage", answers.TRIAGE, parse)
+        return Ask("triage", *filled(self._templates["triage"], parts), "historian_triage", answers.TRIAGE, parse)
 
     def compress(
         self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
@@ -196,7 +189,7 @@ class PromptLibrary:
             "max_chars": str(max_chars),
         }
         parse = partial(words_in, member="summary")
-        return Ask("compress", *self._templates["compress"].filled(parts), "dialogue_summary", answers.COMPRESS, parse)
+        return Ask("compress", *filled(self._templates["compress"], parts), "dialogue_summary", answers.COMPRESS, parse)
 
     def evolve(
         self,
@@ -205,7 +198,7 @@ class PromptLibrary:
         job_context: JobContext,
         *,
         most: int,
-    ) -> Ask[Proposals]:
+    ) -> Ask[tuple[list[Proposal], int]]:
         """Build the request for changes of a group's beliefs (B1, B2, ...) after a chat."""
         statements = [belief.statement for belief in beliefs]
         people_list = people_list_of(job_context, lines, statements, fill=FILLED_PEOPLE_LIST)
@@ -214,8 +207,8 @@ class PromptLibrary:
             "beliefs": block("群记忆", rendering.beliefs(beliefs, people_list, job_context.when.tzinfo)),
             "most": str(most),
         }
-        filled = self._templates["evolve"].filled(parts)
-        return Ask("evolution", *filled, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
+        template = filled(self._templates["evolve"], parts)
+        return Ask("evolution", *template, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
 
     def merge(self, given: MergeInput, now: datetime, *, max_chars: int) -> tuple[Ask[ProfileAnswer], list[Fact]]:
         """Build the request for lines of a profile; also return the facts that it shows, in their order."""
@@ -238,8 +231,8 @@ class PromptLibrary:
         }
         form = answers.MERGE_GROUP if given.is_group else answers.MERGE
         parse = partial(drawn_in, is_group=given.is_group)
-        filled = self._templates["merge"].filled(parts)
-        return Ask("merge", *filled, "historian_profile_merge", form, parse, strict=True), facts
+        template = filled(self._templates["merge"], parts)
+        return Ask("merge", *template, "historian_profile_merge", form, parse, strict=True), facts
 
 
 def _shared_placeholders(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from .settings import shown
 
 NAIVE_INSTANT = "{what} 必须带时区（例如 datetime.now(timezone.utc)）"
-PLACE_NEEDED = "这个操作要落在一个地方：请用 Scene.operator(group_id=...)、群聊或私聊的场合"
+PLACE_NEEDED = "这个操作要指明地方：请用 Scene.operator(group_id=...)，或群聊、私聊的场合"
 FOREIGN_TARGET = "这里看不到别的{what}的记忆"
 FOREIGN_PROFILE = "这里看不到这份侧写"
 OPERATORS_ONLY = "这份清单只给管理机器人的人看：请用 Scene.operator()"
@@ -16,8 +16,8 @@ UNKNOWN_EVENT = "这里没有这条记忆"
 UNKNOWN_PIN = "这里没有这条置顶"
 PINS_FULL = "置顶已满 {limit} 条，请先删掉一条"
 NOT_YOUR_PROFILE = "只能看和换回自己的侧写旧版本；别人的要由机器人管理员来换"
-LINE_MOVED = "侧写里这一行刚刚变了，或者是由记忆写成的；先看看现在的样子。由记忆写成的行，要改那条记忆"
-OTHERS_STAY = "只能让我忘记你自己；要忘记别人，请本人来说，或由主人用命令行来做"
+LINE_MOVED = "侧写里这一行刚刚变了，或者不是手写的：请重新看一遍；由记忆写成的行，请去改那条记忆"
+OTHERS_STAY = "只能要求忘记你自己；要忘记别人，请本人来说，或请机器人管理员用命令行"
 NOT_RUNNING = "未启用"
 QUEUE_FULL = "待整理的队列已满（{bound}），这一轮没有记下；史官处理一些之后再试"
 FULL_IN_TOTAL = "最多 {limit} 个任务"
@@ -27,7 +27,7 @@ TOO_MANY_TURNS = (
     "{whose}每分钟最多记 {limit} 轮，这一轮没有记下；{seconds} 秒后再试，确实需要更多就调大 queue.turns_per_minute"
 )
 HERE, EACH_PERSON = "这里", "每人"
-SWITCH_END = "还没到的时间，而且开（on）没有期限"
+SWITCH_END = "将来的时间；开（on）不能写期限"
 BAD_EXPORT = '{path} 不是认知记忆的导出文件（第一行应为 {{"format": "cognitive-memory", "version": 1}}）'
 UNREADABLE_FILE = "读不了 {path}（{reason}）"
 EXPORT_INSIDE = "导出不能放在数据目录里面（{path}），请换一个数据目录之外的文件"
@@ -117,7 +117,7 @@ REASONS: Mapping[str, str] = {
     "unclear": "离开聊天看不懂",
     "duplicate": "重复",
     "barred": "管理员淘汰过",
-    "drift": "编号来历不明",
+    "drift": "号码或对象对不上",
     "alone": "只有一个人说",
     "unfounded": "聊天里没有依据",
     "contrary": "与依据相反",

@@ -12,7 +12,7 @@ PARTS = {  # by the name of their loop; names that are public keywords stay
     "Indexer": "算向量",
     "accounts": "记模型用量",
     "belief index": "群记忆的索引",
-    "calibration": "量向量模型的尺度",
+    "calibration": "校准向量模型",
     "clock": "系统时钟",
     "embedder": "载入向量模型",
     "clock watch": "看时钟",
@@ -42,7 +42,7 @@ GROUPS_WAIT = "群记忆：今天的模型调用用完了，{all} 个群里还�
 EVOLVED = "群记忆演化了一个群：{message}"
 
 NOT_EVOLVED = "群记忆这一次没能演进：{reason}"
-LOOP_CANCELLED = "后台的活被别处的代码取消了，自己重新开始"
+LOOP_CANCELLED = "后台任务被别处的代码取消了，已重新开始"
 WORKS_AGAIN = "{name} 恢复了"
 PROFILE_LEFT_OUT = "导入：跳过一份侧写：{reason}"
 LINE_LEFT_OUT = "导入：跳过第 {number} 行：{reason}"
@@ -63,4 +63,4 @@ MODEL_TELLS_NOTHING = (
 BY_RULES = "模型服务一直不肯回答（{reason}），由规则整理，按 is_absolute=false 存下"
 GATE_GAVE_UP = "闸门没有放行 {count} 条改写，按 is_absolute=false 存下"
 GATE_QUOTED = "闸门没有放行 {count} 条甄别出来的话，改记所依据的原话"
-UNCITED = "甄别出来的话里有 {count} 条没有出处，丢弃"
+UNCITED = "甄别出来的话里有 {count} 条没有出处，已丢弃"

@@ -30,7 +30,7 @@ REFUSALS: Mapping[str, str] = {
     "pronoun": "代词",
     "time": "相对时间",
     "place": "相对地点",
-    "drift": "编号漂移",
+    "drift": "号码对不上",
     "empty": "空的",
     "too_long": "太长",
     "unfounded": "没有依据",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MEANINGS: Mapping[str, tuple[str, str]] = {
-    "enabled": ("关掉后只写备忘，不记不想", "off: memos only, nothing else is recorded or recalled"),
+    "enabled": ("关掉后只写备忘，不记录，也不想起", "off: memos only, nothing else is recorded or recalled"),
     "agent": ("记忆属于哪个角色；角色之间互不可见", "whose memory it is; agents never read each other"),
     "isolate_bots": ("每个机器人账号各记各的", "each bot account is an agent of its own"),
     "bridges": ("给哪些聊天插件接上记忆", "chat plugins that get the memory without knowing it"),

@@ -33,15 +33,17 @@ from tests.support.clock import NOON
 )
 def test_each_line_is_read_as_well_as_it_goes(line: str) -> None:
     """Missing quotes, a comma too many, fences, comments, bullets and lists are read."""
-    (row,) = proposals_in(line).rows
+    ((row,), _) = proposals_in(line)
     assert (row.action, row.old_id) == ("keep", "B1")
 
 
 def test_a_bad_line_costs_no_other() -> None:
     """A line that cannot be read is skipped and counted."""
-    found = proposals_in('{"action": "keep", "old_id": "B1"}\n{"action": "delete", "old\n这不是JSON\n{"action": "fly"}')
-    assert [row.action for row in found.rows] == ["keep"]
-    assert found.unreadable == 2
+    rows, unreadable = proposals_in(
+        '{"action": "keep", "old_id": "B1"}\n{"action": "delete", "old\n这不是JSON\n{"action": "fly"}'
+    )
+    assert [row.action for row in rows] == ["keep"]
+    assert unreadable == 2
 
 
 @pytest.mark.parametrize("text", ["", "这不是JSON", "[]", "{}", "null", '{"action": "fly"}', "{" * 50_000])

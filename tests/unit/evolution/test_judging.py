@@ -44,7 +44,7 @@ def taken(
     chat = NumberedChat(CHAT if lines is None else lines, people)
     given = "\n".join((*(line.text for line in chat.lines), *(one.label for one in PEOPLE)))
     judgement = Judgement("run", beliefs, chat, context, given, now, fields.pop("most", 50), **fields)
-    judgement.take(proposals_in(answer).rows)
+    judgement.take(proposals_in(answer)[0])
     return judgement
 
 
