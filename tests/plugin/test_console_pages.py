@@ -9,7 +9,10 @@ import pytest
 from nonebug import App
 
 import cognitive_memory_core as core
+from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.figures import Totals
+from cognitive_memory_core.domain.turn import Job
+from tests.support.clock import NOON
 from tests.support.waiting import until
 
 from .console_stage import Console
@@ -167,6 +170,7 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         assert "不剧透" in listed
         belief = listed.split("/beliefs/open?", 1)[1].split("id=", 1)[1].split('"', 1)[0]
         fields = {"group": "20001", "id": belief}
+        assert "依据 1 句，这里是其中 1 句" in await visitor.look("/beliefs/open", **fields)
         assert "只在周六跑步" in await visitor.act("/beliefs/change", **fields, action="reword", text="只在周六跑步")
         assert "0.30" in await visitor.act("/beliefs/change", **fields, action="strength", strength="0.3")
         retired = await visitor.act("/beliefs/change", **fields, action="retire", reason="过时了")
@@ -268,10 +272,31 @@ async def test_health_tells_models_costs_and_what_to_do(shown: Console) -> None:
     """The page of health shows whose models are asked, how to set one, and what needs a hand."""
     async with shown.visited() as visitor:
         page = await visitor.look("/running")
-        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL=https://" in page
+        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL=<wbr>https://" in page
         assert "没有配整理用的模型" in page
         assert "模型和花费" in page
         assert "今天问了 0 次，每天最多 1000 次" in page
+
+
+async def test_what_became_of_a_retried_job_is_shown(shown: Console) -> None:
+    """A failed job names no internal role; done again, its page shows what was learned and that rules did it."""
+    queue = shown.memory._opened.queue
+    await shown.memory.pause()
+    job = Job("again", core.Turn(_scene(), observations=["阿棠喜欢桂花乌龙"], source_message="我喜欢桂花乌龙"), NOON)
+    await queue.enqueue(job)
+    claim = await queue.claim()
+    assert claim
+    await queue.bury(claim, sentences.models.MODEL_AWAY.format(role="historian", status=503))
+    async with shown.visited() as visitor:
+        failed = await visitor.look("/jobs")
+        assert "模型（写记忆）暂时不可用" in failed
+        assert "任务由规则整理" in failed
+        assert "还没有做完" in await visitor.act("/jobs/retry", id="again")
+        await shown.memory.resume()
+        await shown.memory.drain(30.0)
+        done = await visitor.look("/jobs")
+        assert "做完了，记下 1 条" in done
+        assert "桂花乌龙" in done
 
 
 async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> None:
