@@ -40,7 +40,7 @@ class Listings:
         """Create over what is open."""
         self.consent, self.names, self.clock, self.searching = opened.consent, opened.names, opened.clock, opened.recall
         ledger = opened.ledger
-        self.rows, self.stored, self.log, self.missed = ledger.listings, ledger.events, ledger.log, ledger.missed
+        self.rows, self.stored, self.log, self.quality = ledger.listings, ledger.events, ledger.log, ledger.quality
         self.quality, self.buffer, self.budget = ledger.quality, opened.buffer, opened.budget
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
@@ -178,24 +178,24 @@ class Listings:
         place, said = asked_in.scope, self.consent.hidden(question[:QUESTION])
         case_id = derived_id("missed", place.key, asked_in.user_id, said, event.id)
         case = MissedEvent(case_id, place, asked_in.user_id, said, event.id, self.clock.now())
-        await self.missed.note(case)
+        await self.quality.note_missed(case)
         return case
 
     async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
         """Return the noted cases of failed recall, the latest first."""
-        found = await self.missed.cases(_agent(scene), limit, offset, without=self.consent.opted_out)
+        found = await self.quality.missed(_agent(scene), limit, offset, without=self.consent.opted_out)
         hide = self.consent.hidden
         return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in found]
 
     async def drop_missed(self, scene: Scene, case_id: str) -> None:
         """Delete a noted case of failed recall."""
         _agent(scene)
-        await self.missed.drop(checked_id(case_id, "case_id"))
+        await self.quality.drop_missed(checked_id(case_id, "case_id"))
 
     async def recalled(self, scene: Scene, event_id: str) -> tuple[int, datetime | None]:
         """Return how often an event was shown in a context or an answer, and when last; 0 and None if never."""
         _agent(scene)
-        return await self.missed.recalled(event_id)
+        return await self.quality.recalled(event_id)
 
     async def outcome(self, scene: Scene, job_id: str) -> list[Event] | None:
         """Return the events that a finished job made, at most :data:`MOST_MADE`; None if it is not finished."""

@@ -101,7 +101,7 @@ class Reporting:
         spent: dict[str, Spending] = {}
         for _, one in await ledger.spent(since):
             spent[one.purpose] = spent.get(one.purpose, Spending(one.purpose)).plus(one)
-        cases = await self.ledger.missed.cases(agent, MISSED, without=self.consent.opted_out)
+        cases = await self.ledger.quality.missed(agent, MISSED, without=self.consent.opted_out)
         return QualityReport(
             at=now,
             days=days,

@@ -33,7 +33,7 @@ from .listings import OperatorLists
 from .messages import MessageLog, NoteBook
 from .names import NameBook
 from .profiles import PROFILE, ProfileIndex, words_of
-from .quality import MissedBook, QualityLedger
+from .quality import QualityLedger
 from .search.corpora import Corpora
 from .vectors import VectorBook, VectorLedger
 
@@ -147,7 +147,6 @@ class Ledger:
         statement, where = attrgetter("statement"), "e.status = 'active'"
         self.belief_vectors = VectorBook(database, BELIEF, "belief_vectors", statement, where=where)
         self.listings = OperatorLists(database)
-        self.missed = MissedBook(database)
         self.quality = QualityLedger(database)
         self.housekeeping = Housekeeping(database)
         self.archive = Archive(database)

@@ -50,7 +50,10 @@ ORDER BY share DESC, scope, number"""
 
 
 class QualityLedger(Table):
-    """Figures of the whole ledger."""
+    """Figures of the whole ledger, how often each event was shown, and cases: recall failures that an operator noted.
+
+    A case is erased with its event, the person who asked, or its place.
+    """
 
     @reads
     def places(self, connection: Connection, agent: str | None) -> list[PlaceQuality]:
@@ -115,15 +118,8 @@ class QualityLedger(Table):
         rows = connection.execute(query, bound(since.isoformat()))
         return [(date.fromisoformat(day), name, count) for day, name, count in rows]
 
-
-class MissedBook(Table):
-    """Recall failures that an operator noted, as cases, and how often each event was shown.
-
-    A case is erased with its event, the person who asked, or its place.
-    """
-
     @writes
-    def note(self, connection: Connection, case: MissedEvent) -> None:
+    def note_missed(self, connection: Connection, case: MissedEvent) -> None:
         """Store a case; does nothing if its id is known or its event is not stored."""
         connection.execute(
             "INSERT OR IGNORE INTO missed (id, scope, user_id, text, at_us, event_seq)"
@@ -132,7 +128,7 @@ class MissedBook(Table):
         )
 
     @reads
-    def cases(
+    def missed(
         self, connection: Connection, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
     ) -> list[MissedEvent]:
         """Return the cases of an agent, or of all, the latest first, each with its event's text.
@@ -152,7 +148,7 @@ class MissedBook(Table):
         ]
 
     @writes
-    def drop(self, connection: Connection, case_id: str) -> None:
+    def drop_missed(self, connection: Connection, case_id: str) -> None:
         """Delete a case; does nothing if there is none."""
         connection.execute("DELETE FROM missed WHERE id = ?", bound(case_id))
 

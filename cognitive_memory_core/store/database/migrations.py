@@ -16,7 +16,6 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from sqlite3 import Connection, DatabaseError
-from typing import NamedTuple
 
 from ... import sentences
 from ...disk import Disk, refusals
@@ -33,20 +32,9 @@ _LOG_HEAD = struct.Struct(">8xI4x8s8x")  # of the write-ahead log: page size, sa
 _FRAME_HEAD = struct.Struct(">II8s8x")  # page number, size after a commit or 0, salts
 
 
-class Stamp(NamedTuple):
-    """The format of a file, and the release that is needed to read it, as a number; both 0 if the file has none."""
-
-    version: int = 0
-    release: int = 0
-
-
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
-    """Copy the file, then apply the migrations that it lacks, each atomically; a new file gets all of them at once.
-
-    Raises UnavailableError for a file of a newer version.
-    """
+    """Copy the file, then apply the migrations that it lacks, each atomically; a new file gets all of them at once."""
     found = version(connection)
-    _refuse_newer(path, Stamp(found, connection.execute("PRAGMA application_id").fetchone()[0]), len(steps))
     if 0 < found < len(steps):
         write_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
     connection.execute("PRAGMA temp_store = MEMORY")  # a temporary file would hold rows outside the directory
@@ -79,17 +67,12 @@ def refuse_foreign(path: Path) -> None:
     """
     if path.is_file() and path.stat().st_size == 1:
         raise DatabaseError(sentences.storage_errors.NOT_A_LEDGER)
-    _refuse_newer(path, stamp_of(path), len(STEPS))
-
-
-def _refuse_newer(path: Path, stamp: Stamp, known: int) -> None:
-    if stamp.version > known:
-        parts = (stamp.release >> 16, stamp.release >> 8 & 0xFF, stamp.release & 0xFF)
-        words, is_known = sentences.storage_errors, 0 < stamp.release < 1 << 24
+    found, release = stamp_of(path)
+    if found > len(STEPS):
+        words, is_known = sentences.storage_errors, 0 < release < 1 << 24
         sentence = words.LEDGER_TOO_NEW if is_known else words.LEDGER_OF_UNKNOWN_RELEASE
-        release = ".".join(map(str, parts))
-        too_new = sentence.format(path=path, found=stamp.version, known=known, release=release)
-        raise UnavailableError(too_new)
+        needed = f"{release >> 16}.{release >> 8 & 0xFF}.{release & 0xFF}"
+        raise UnavailableError(sentence.format(path=path, found=found, known=len(STEPS), release=needed))
 
 
 def installed_release() -> int:
@@ -122,18 +105,18 @@ def is_blank(path: Path) -> bool:
     return not size or (is_unused and size <= page and not has_log)
 
 
-def stamp_of(path: Path) -> Stamp:
-    """Return the stamp that SQLite will see when it opens a database; blocking.
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Return the format that SQLite will see when it opens a file, and the release that made it, as a number; blocking.
 
-    If a write-ahead log is beside the file, it is read up to its last commit. A file that is missing, unreadable or no
-    database has an empty stamp: opening it reports why.
+    If a write-ahead log is beside the file, it is read up to its last commit. Both are 0 for a file that is missing,
+    unreadable or no database: opening it reports why.
     """
-    stamp = Stamp()
+    stamp = 0, 0
     with suppress(OSError), path.open("rb") as file:
         head = file.read(HEAD)
         if len(head) < HEAD or not head.startswith(MAGIC) or head[21:24] != _FRACTIONS:
             return stamp
-        stamp = written = Stamp(*_VERSIONS.unpack(head))
+        stamp = written = _VERSIONS.unpack(head)
         with path.with_name(path.name + "-wal").open("rb") as log:
             page_size, salts = _LOG_HEAD.unpack(log.read(_LOG_HEAD.size).ljust(_LOG_HEAD.size))
             while page_size <= LARGEST_PAGE and len(frame := log.read(_FRAME_HEAD.size)) == _FRAME_HEAD.size:
@@ -142,7 +125,7 @@ def stamp_of(path: Path) -> Stamp:
                 if own != salts or len(content) < max(page_size, HEAD):  # left of an earlier log, or torn
                     break
                 if page == 1:
-                    written = Stamp(*_VERSIONS.unpack(content[:HEAD]))
+                    written = _VERSIONS.unpack(content[:HEAD])
                 if size_after_commit:
                     stamp = written
     return stamp
