@@ -20,7 +20,7 @@ from .domain.message import Hit, Message
 from .domain.profile import Profile, ProfileHit, ProfileKey
 from .domain.reading import ReadFilter
 from .domain.scope import Incognito, Interval, PlaceSwitch, Scene, Scope, Switch, checked_id
-from .domain.turn import Dialogue, Memo, Pin, Turn
+from .domain.turn import Dialogue, Memo, Pin, Turn, without_lines
 from .errors import BadArgument
 from .settings.schema import Live, Settings
 from .store.ledger import Ledger
@@ -187,28 +187,16 @@ class Consent:
         if not (self.opted_out or self._tombstones.marks or self._periods):
             return work
 
-        def is_kept(line: Message) -> bool:
+        def is_kept(line: Message | str) -> bool:
+            if isinstance(line, str):
+                return True
             is_left_out = line.scene.user_id in self.opted_out or self.is_erased(line.scene, line.sent_at)
             return not is_left_out and not self.is_incognito(line.scene, line.sent_at)
 
         lines = work.recent_messages if isinstance(work, Turn) else work.messages
         scenes = [line.scene for line in lines if isinstance(line, Message)]
         used_names = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
-        hide = self._hide.knowing(used_names) if used_names else self._hide
-        shown = tuple(
-            hide(line) if isinstance(line, str) else replace(line, text=hide(line.text))
-            for line in lines
-            if isinstance(line, str) or is_kept(line)
-        )
-        if not isinstance(work, Turn):
-            return replace(work, messages=shown)
-        return replace(
-            work,
-            memo=hide(work.memo),
-            observations=tuple(hide(text) for text in work.observations),
-            source_message=hide(work.source_message),
-            recent_messages=shown,
-        )
+        return without_lines(work, is_kept, self._hide.knowing(used_names) if used_names else self._hide)
 
     @property
     def is_enabled(self) -> bool:

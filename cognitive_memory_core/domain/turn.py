@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from .. import sentences
 from ..errors import BadArgument
 from .event import Event, shortened
 from .message import Message
 from .scope import Scene, Scope, checked_id, checked_instant, checked_scene, checked_text
+
+Work = TypeVar("Work", bound="Turn | Dialogue")
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,33 @@ def with_fields(turn: Turn, **fields: object) -> Turn:
     """Return a turn with other fields; the turn itself if none differs, because a new one is checked as a whole."""
     differing = {name: value for name, value in fields.items() if getattr(turn, name) != value}
     return replace(turn, **cast("dict[str, Any]", differing)) if differing else turn
+
+
+def without_lines(work: Work, is_kept: Callable[[Message | str], bool], hide: Callable[[str], str]) -> Work:
+    """Return work with the lines that are kept only, and with ``hide`` applied to all texts but people's names."""
+
+    def place(scene: Scene) -> Scene:
+        names = {"group_name": hide(scene.group_name), "nickname": hide(scene.nickname)}
+        is_same = names == {"group_name": scene.group_name, "nickname": scene.nickname}
+        return scene if is_same else replace(scene, **names)
+
+    lines = tuple(
+        hide(line) if isinstance(line, str) else replace(line, text=hide(line.text), scene=place(line.scene))
+        for line in (work.recent_messages if isinstance(work, Turn) else work.messages)
+        if is_kept(line)
+    )
+    if isinstance(work, Dialogue):
+        return replace(work, scene=place(work.scene), messages=lines)
+    return replace(
+        work,
+        scene=place(work.scene),
+        memo=hide(work.memo),
+        observations=tuple(map(hide, work.observations)),
+        perspective=work.perspective and hide(work.perspective),
+        source_message=hide(work.source_message),
+        request_id=work.request_id and hide(work.request_id),
+        recent_messages=lines,
+    )
 
 
 @dataclass(frozen=True)

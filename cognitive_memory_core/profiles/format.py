@@ -125,8 +125,6 @@ def without_person(
 
     An unreadable file that mentions the person must go.
     """
-    if _is_plain(data) and not _mentions(data, user_id, hide) and not any(one.encode() in data for one in events):
-        return None
     try:
         file = read(data)
     except PermanentError:
@@ -137,16 +135,6 @@ def without_person(
     except LimitReached:
         return b""
     return None if is_silent or rest == data else rest
-
-
-def _is_plain(data: bytes) -> bool:
-    """Return whether a file's text can be searched as it is: no escapes, folded lines or invisible characters."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    front = text.partition("\n---")[0]
-    return not any(sign in front for sign in ("\\", "\n ", "\n\t")) and clean_text(text) == text
 
 
 def _mentions(data: bytes, user_id: str, hide: Hide) -> bool:

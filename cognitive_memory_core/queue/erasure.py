@@ -16,8 +16,8 @@ import orjson
 
 from ..disk import decodings
 from ..domain.message import Message
-from ..domain.scope import Scene, Scope
-from ..domain.turn import Dialogue, Turn
+from ..domain.scope import Scope
+from ..domain.turn import Dialogue, Turn, without_lines
 from ..errors import PermanentError
 from ..text.names import is_said_by_hidden, writable_text
 from ..text.people import BARE_ID
@@ -57,34 +57,18 @@ def _left_of(work: Turn | Dialogue, user_id: str, hide: Hide) -> Turn | Dialogue
     Names are kept where they stand beside another person's id, because several people may share one.
     """
 
-    def place(scene: Scene) -> Scene:
-        return replace(scene, group_name=hide(scene.group_name), nickname=hide(scene.nickname))
+    def is_kept(line: Message | str) -> bool:
+        return not is_said_by_hidden(line, hide) if isinstance(line, str) else line.scene.user_id != user_id
 
-    rest: list[Message | str] = []
-    for line in work.recent_messages if isinstance(work, Turn) else work.messages:
-        if isinstance(line, str):
-            rest += [] if is_said_by_hidden(line, hide) else [hide(line)]
-        elif line.scene.user_id != user_id:
-            rest.append(replace(line, text=hide(line.text), scene=place(line.scene)))
-    scene, is_theirs = place(work.scene), work.scene.user_id == user_id
+    is_theirs = work.scene.user_id == user_id
     if isinstance(work, Turn):
-        if is_theirs:
-            return None
-        return replace(
-            work,
-            scene=scene,
-            memo=hide(work.memo),
-            observations=tuple(map(hide, work.observations)),
-            perspective=work.perspective and hide(work.perspective),
-            source_message=hide(work.source_message),
-            request_id=work.request_id and hide(work.request_id),
-            recent_messages=tuple(rest),
-        )
-    lines = [line for line in rest if isinstance(line, Message)]
-    speakers = [line.scene for line in lines if not line.is_bot]
-    if (len(lines) < len(work.messages) and not speakers) or (is_theirs and scene.kind != "group"):
+        return None if is_theirs else without_lines(work, is_kept, hide)
+    rest = without_lines(work, is_kept, hide)
+    speakers = [line.scene for line in rest.messages if not line.is_bot]
+    is_emptied = len(rest.messages) < len(work.messages) and not speakers
+    if is_emptied or (is_theirs and rest.scene.kind != "group"):
         return None
-    return replace(work, scene=speakers[-1] if is_theirs else scene, messages=tuple(lines))
+    return replace(rest, scene=speakers[-1]) if is_theirs else rest
 
 
 def without_message(data: bytes, *, message_id: str) -> bytes | None:
