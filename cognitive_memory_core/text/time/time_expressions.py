@@ -23,6 +23,7 @@ from .time_rules import (
     month,
     nth_weekday,
     numbered_day,
+    open_weekday,
     part_of,
     quarter,
     rule,
@@ -41,6 +42,7 @@ from .vocabulary import (
     MONTHS,
     PARTS_OF_DAY,
     SEASONS,
+    WEEKDAYS,
     WESTERN_UNITS,
     either,
     meaning,
@@ -130,6 +132,12 @@ _LOOK_ALIKES = (  # words and names that contain a time word
 )
 
 
+def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    """Read 周一到周五."""
+    first = open_weekday(WEEKDAYS[match["on"]], frame)
+    return days(first, first + (WEEKDAYS[match["till"]] - WEEKDAYS[match["on"]]) % 7 * DAY)
+
+
 CHINESE: tuple[Rule, ...] = (
     rule(
         "relative",
@@ -144,6 +152,7 @@ CHINESE: tuple[Rule, ...] = (
         f"|(?P<unit>{_WEEK_WORD})(?![杰边围]|期(?![中末]))(?:(?P<end>末)|{_ON_DAY}{_PART})?)",
         stepped,
     ),
+    rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
     rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", some_weekday),
     rule("open", f"{_ALONE}周末(?!尾(?!声))", some_weekend),
     rule("dated", f"{_WHICH}(?:[一1]?个月份?|月份?(?![亮光球色饼嫂经台])){_IN_MONTH}", date_or_month),
