@@ -59,6 +59,16 @@ class Belief:
         """Whether the belief is too weak to be shown to a model."""
         return self.strength < ASLEEP
 
+    def followed_by(self, content: Belief, reason: str, at: datetime, seed: str) -> Belief:
+        """Return ``content`` as the next version of this belief; equal seeds give it the same id."""
+        version = self.version + 1
+        next_id = derived_id(self.chain_id, version, seed)
+        return replace(content, id=next_id, version=version, parent_id=self.id, change_summary=reason, updated_at=at)
+
+    def unsupported(self, statement: str) -> Belief:
+        """Return the belief with another statement, which nobody's lines support yet."""
+        return replace(self, statement=statement, message_ids=(), event_ids=(), supporters=())
+
     @property
     def key(self) -> str:
         """The key (:func:`duplicate_key`) that equal statements share."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import sentences
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, ChangeAction, logged
-from ..domain.scope import Scene, Scope, derived_id
+from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, MistakeError, UnknownBelief
 from ..ports import Clock
 from ..store.beliefs import BeliefBook
@@ -65,20 +65,13 @@ class BeliefKeeping:
             wanted = await self.stored(scene, belief_id)
             current = await self._current(scene, belief_id)
             now = self.clock.now()
+            why, after = sentences.caller.RESTORED_BY_HAND, current
             if wanted.id != current.id:
-                after = replace(
-                    wanted,
-                    id=derived_id(current.chain_id, current.version + 1, now.isoformat()),
-                    version=current.version + 1,
-                    parent_id=current.id,
-                    change_summary=sentences.caller.RESTORED_BY_HAND,
-                )
+                after = current.followed_by(wanted, why, now, now.isoformat())
             elif current.status == "active":
                 raise MistakeError(sentences.caller.NOT_RETIRED)
-            else:
-                after = current
             after = replace(after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now)
-            return await self._changed(scene, after, current, "restore", sentences.caller.RESTORED_BY_HAND)
+            return await self._changed(scene, after, current, "restore", why)
 
     async def reword(self, scene: Scene, belief_id: str, statement: str) -> Belief:
         """Store an admin's wording as the next version, with no one's lines behind it, and make it active.
@@ -90,22 +83,10 @@ class BeliefKeeping:
             raise BadArgument(sentences.caller.BAD_LENGTH.format(most=STATEMENT_LENGTH))
         async with self.turn:
             current = await self._current(scene, belief_id)
-            after = replace(
-                current,
-                id=derived_id(current.chain_id, current.version + 1, now.isoformat()),
-                statement=said,
-                version=current.version + 1,
-                parent_id=current.id,
-                status="active",
-                change_summary=sentences.caller.REWORDED_BY_HAND,
-                updated_at=now,
-                weighed_at=now,
-                message_ids=(),
-                event_ids=(),
-                supporters=(),
-                is_barred=False,
-            )
-            return await self._changed(scene, after, current, "update", sentences.caller.REWORDED_BY_HAND)
+            why = sentences.caller.REWORDED_BY_HAND
+            after = current.followed_by(current.unsupported(said), why, now, now.isoformat())
+            after = replace(after, status="active", weighed_at=now, is_barred=False)
+            return await self._changed(scene, after, current, "update", why)
 
     async def set_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set the strength of an active or retired belief; raises UnknownBelief, BadArgument outside [0, 1]."""

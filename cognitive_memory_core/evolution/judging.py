@@ -244,19 +244,9 @@ class Judgement:
                 weighed_at=now,
             )
         else:
-            after = replace(
-                confirmed(before, max(people, 1), now),
-                id=derived_id(before.chain_id, before.version + 1, self.run_id),
-                statement=statement,
-                version=before.version + 1,
-                parent_id=before.id,
-                tags=proposal.tags or before.tags,
-                change_summary=proposal.reason,
-                updated_at=now,
-                message_ids=(),
-                event_ids=(),
-                supporters=(),
-            )
+            after = confirmed(before, max(people, 1), now).unsupported(statement)
+            after = before.followed_by(after, proposal.reason, now, self.run_id)
+            after = replace(after, tags=proposal.tags or before.tags)
         after = _supported(after, support.lines)
         change = logged("update" if before else "create", after, before, proposal.reason, now)
         self.edits.append(BeliefEdit(after, before, change))

@@ -24,36 +24,32 @@ BAD_TIME_OF_DAY = "不是一天里的时间：写几点几分，例如 8:00；�
 NO_FILE = "文件没有了"
 NO_READABLE_FILE = "不是普通文件、太大，或没有读取权限"
 BAD_SETTING = "设置 {name} 的值 {value} 不能用（{reason}），请改正 .env 后重启"
-_REFUSALS = {
-    "bool_parsing": "应为 true 或 false",
-    "bool_type": "应为 true 或 false",
-    "dict_type": "应为一个 JSON 对象",
+_REFUSALS = {  # by pydantic's name of the error, or the word that it begins with
+    "bool": "应为 true 或 false",
+    "dict": "应为一个 JSON 对象",
     "finite_number": "应为有限的数",
-    "float_parsing": "应为数",
-    "float_type": "应为数",
+    "float": "应为数",
     "greater_than": "必须大于 {gt:g}",
     "greater_than_equal": "不能小于 {ge:g}",
-    "int_from_float": "应为整数",
-    "int_parsing": "应为整数",
+    "int": "应为整数",
     "int_parsing_size": "这个数太大",
-    "int_type": "应为整数",
     "less_than": "必须小于 {lt:g}",
     "less_than_equal": "不能大于 {le:g}",
     "literal_error": "只能是 {expected}",
-    "model_type": "这是一组设置，请用双下划线写到具体的键",
+    "model": "这是一组设置，请用双下划线写到具体的键",
+    "string": "应为文本",
     "string_too_long": "最多 {max_length} 个字符",
     "string_too_short": "至少 {min_length} 个字符",
-    "string_type": "应为文本",
     "string_unicode": "含有不成字符的编码",
-    "tuple_type": "应为一串用逗号隔开的值",
+    "tuple": "应为一串用逗号隔开的值",
     "value_error": "{error}",
 }
 
 
 def refusal(kind: str, bounds: Mapping[str, object]) -> str:
     """Return the reason for a refused value from pydantic's name of the error and its limits."""
-    reason = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds)
-    return reason.replace("' or '", "' 或 '")
+    reason = _REFUSALS.get(kind) or _REFUSALS.get(kind.partition("_")[0], "不是这里能用的值")
+    return reason.format_map(bounds).replace("' or '", "' 或 '")
 
 
 BAD_AGENTS = (

@@ -47,8 +47,7 @@ VECTOR_STORE_FOREIGN = (
 )
 VECTOR_STORE_DIED = "Chroma 的进程结束了（状态 {status}），会重新启动"
 VECTOR_STORE_HUNG = "Chroma 的进程太久没有回答，已经结束它，会重新启动"
-VECTOR_STORE_SLOW = "Chroma 回答得太慢，这一次不用它"
-VECTOR_STORE_BUSY = "Chroma 正忙，这一次不用它"
+VECTOR_STORE_BUSY = "Chroma 正忙或回答得太慢，这一次不用它"
 VECTOR_STORE_CLOSED = "向量索引已经关闭"
 
 

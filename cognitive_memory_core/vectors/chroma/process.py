@@ -102,7 +102,7 @@ class ChromaProcess:
         search = self._begun(name, arguments, self._bounds.hanging)
         await asyncio.wait({search}, timeout=self._bounds.searching)
         if not search.done():
-            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_SLOW)
+            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_BUSY)
         return search.result()
 
     async def sleep(self) -> None:
