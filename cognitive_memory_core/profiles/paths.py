@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from .. import sentences
@@ -13,6 +13,7 @@ from ..disk import Disk
 from ..domain.profile import EntityType, ProfileKey
 from ..domain.scope import DEFAULT_AGENT, path_component
 from ..errors import BadArgument, PermanentError
+from ..text.characters import cleared_on_erasure
 
 PROFILES, AGENTS, HISTORY = "profiles", "agents", "history"
 FOLDERS: dict[EntityType, str] = {"user": "users", "member": "members", "group": "groups"}
@@ -32,6 +33,8 @@ class ProfileLocation:
     name: str
 
     @classmethod
+    @cleared_on_erasure
+    @lru_cache(maxsize=4_096)  # a question looks for two files; building their paths takes longer than that
     def of(cls, root: Path, key: ProfileKey) -> ProfileLocation:
         """Return the location of a key under a data directory."""
         agent = "" if key.agent == DEFAULT_AGENT else path_component(key.agent)

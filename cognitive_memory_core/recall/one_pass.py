@@ -7,8 +7,7 @@ question: an answer says what it wants of these, and :class:`Recall` asks, and p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -151,18 +150,34 @@ class Answer:
         """The names of what was unavailable."""
         return tuple(word for word in DEGRADED if word in self.missing.values())
 
-    @contextmanager
-    def part(self, name: str, degraded: str = "") -> Generator[None, None, None]:
+    def part(self, name: str, degraded: str = "") -> Part:
         """Read one part; if a store or model is unavailable it stays missing, and the pass goes on."""
         if degraded:
             self.missing[name] = degraded
+        return Part(self, name)
+
+
+class Part(NamedTuple):
+    """Reads one part of an answer in a ``with`` block; a class, because a question enters it a dozen times."""
+
+    answer: Answer
+    name: str
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> bool:
+        """Note whether it is read; suppress what AWAY names."""
+        if failure is None:
+            self.answer.missing.pop(self.name, None)
+            return False
         try:
-            with self.question.sources.ledger.database.failed_reads:
-                yield
-            self.missing.pop(name, None)
-        except AWAY as failure:
-            if isinstance(failure, UnavailableError):
-                self.failure = failure
+            self.answer.question.sources.ledger.database.failed_reads.__exit__(kind, failure, trace)
+        except UnavailableError as unavailable:
+            failure = unavailable
+        if isinstance(failure, UnavailableError):
+            self.answer.failure = failure
+        return isinstance(failure, AWAY)
 
 
 @dataclass

@@ -101,8 +101,15 @@ def token_count(text: str) -> int:
     of daily use, 2.1 otherwise; an emoji 4, every other sign that is not ASCII 1; a digit 1, an ASCII letter a
     quarter, a capital a half, a space 0.1, other ASCII 1.
     """
-    kinds = text.translate(_KINDS)
-    return (sum(kinds.count(kind) * cost for kind, cost in _HUNDREDTHS.items()) + 99) // 100
+    lines = text.split("\n")
+    return (sum(map(_hundredths, lines)) + _HUNDREDTHS["."] * (len(lines) - 1) + 99) // 100
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # the same lines are shown again and again
+def _hundredths(line: str) -> int:
+    kinds = line.translate(_KINDS)
+    return sum(kinds.count(kind) * cost for kind, cost in _HUNDREDTHS.items())
 
 
 def sentences_of(text: str) -> list[str]:
