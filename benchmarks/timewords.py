@@ -54,9 +54,8 @@ class Labelled:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options: file of the labels, printing of misses."""
+    """Add the option: file of the labels."""
     parser.add_argument("--data", type=Path, required=True, help="a JSON list of labelled windows")
-    parser.add_argument("--misses", action="store_true", help="print what is read otherwise")
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -74,10 +73,7 @@ def run(options: argparse.Namespace) -> Report:
                 window = time_window(case.query, case.reference.replace(tzinfo=timezone.utc))
             found = window and (window.start.replace(tzinfo=None), window.stop.replace(tzinfo=None))
             is_right = case.agrees(found)
-            is_wider = not is_right and case.is_wider(found)
-            right, wider = right + is_right, wider + is_wider
-            if options.misses and not (is_right or is_wider):
-                print(case.reference, case.query, case.window, found, sep="\t")
+            right, wider = right + is_right, wider + (not is_right and case.is_wider(found))
         share = 100 * (right + wider) / len(asked)
         report.add(language, len(asked), right, wider, share, sample.p50, sample.p95)
         report.failed |= share < NEEDED

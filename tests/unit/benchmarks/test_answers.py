@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import answers
-from benchmarks.answers import WINDOW, life
+from benchmarks.answers import life
 from benchmarks.chat_set import Chat, read
 from benchmarks.labelled import ZONE
 
@@ -39,7 +39,7 @@ def _world() -> dict[str, object]:
             said(1, "g1", TANG, "周会以后改到每周五晚上八点，地点定在三楼会议室"),
             said(2, "p1", TANG, "会议室的备用钥匙放在我抽屉里"),
             said(3, "g1", KAY, "我对花生过敏，聚餐别点花生"),
-            *(said(30 + at, "g1", TANG, "哈哈哈") for at in range(WINDOW)),
+            *(said(30 + at, "g1", TANG, "哈哈哈") for at in range(12)),
         ],
         "facts": [
             {"id": "f1", "subject": KAY, "speaker": KAY, "place": "g1", "kind": "preference",
@@ -72,7 +72,6 @@ async def test_rules_read_the_chat_as_it_is_said(chat: Chat) -> None:
     lived = await life(chat, "rules")
     first, second, third = lived.shown
     assert first.share == 1.0
-    assert first.is_at_hand
     assert second.share == 1.0
     assert "花生" not in first.text
     assert not any(one.forbidden for one in (first, second, third))
@@ -99,7 +98,6 @@ def test_the_command_prints_and_writes(data: Path, tmp_path: Path) -> None:
     rows = {str(row[0]): row[1:] for row in report.rows}
     assert report.columns == ("figure", "n", "log", "gold")
     assert rows["some % single"] == (2, 100.0, 100.0)
-    assert rows["some, or in the window %"] == (2, 100.0, 100.0)
     assert rows["forbidden shown"] == (3, 0, 0)
     assert rows["calls a message"][1] == ""
     assert isinstance(rows["calls a message"][2], float)
