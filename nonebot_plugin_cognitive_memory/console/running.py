@@ -107,10 +107,7 @@ def models(settings: core.Settings, status: core.Status, embedder: str) -> list[
 
 
 def remarks_on(status: core.Status, named: Callable[[str], str]) -> Iterator[Remark]:
-    """Yield findings on a status, the worst first; if none is bad, the first one says that everything works.
-
-    ``named`` returns what a part is called.
-    """
+    """Yield findings on a status, parts as ``named``, the worst first; without a bad one, first that all is well."""
     found = [*_troubles(status, named), *_work(status)]
     if not any(remark.tone == "bad" for remark in found):
         yield Remark("good", "today.well", {})

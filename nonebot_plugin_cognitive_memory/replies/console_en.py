@@ -126,7 +126,6 @@ WORDS: Mapping[str, str] = {
     "today.waiting": "jobs not done",
     "today.index_lag": "wait for a vector",
     "today.calls": "model calls today",
-    "today.tokens": "tokens today",
     "today.purpose": "Purpose",
     "today.places": "Where, lately",
     "today.people": "Who, lately",

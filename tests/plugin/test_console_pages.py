@@ -272,7 +272,7 @@ async def test_health_tells_models_costs_and_what_to_do(shown: Console) -> None:
     """The page of health shows whose models are asked, how to set one, and what needs a hand."""
     async with shown.visited() as visitor:
         page = await visitor.look("/running")
-        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__API_URL=<wbr>https://" in page
+        assert "HISTORIAN__<wbr>API_URL=<wbr>https://" in page
         assert "没有配整理用的模型" in page
         assert "模型和花费" in page
         assert "今天问了 0 次，每天最多 1000 次" in page
