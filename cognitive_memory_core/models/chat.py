@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from itertools import takewhile
-from typing import Any, Literal, NoReturn, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from json_repair import repair_json
 from pydantic import SecretStr
@@ -282,8 +282,4 @@ def _unambiguous_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _no_number(_: str) -> NoReturn:
-    raise BadAnswer(sentences.models.ANSWER_MALFORMED)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unambiguous_members, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unambiguous_members)
