@@ -201,7 +201,7 @@ def _figures(text: str, when: datetime | None, names: tuple[str, ...]) -> _Figur
     rest = plain(text)
     rest = blanked(rest, (*(one.span() for one in ID_LABEL.finditer(rest)), *named(rest, names, is_time)))
     found = [one for one in mentions(rest) if one.kind not in ("now", "vague")]
-    dated = [one for one in found if one.kind != "open" or not _WEEKDAY.search(one.text)]
+    dated = [one for one in found if one.kind not in ("open", "habit") or not _WEEKDAY.search(one.text)]
     days: list[tuple[str, tuple[TimeSpan, ...]]] = []
     for one in dated:  # a date without a year may be a year off
         spans = [span for lean in LEANS if (span := one.at(when or _LEAP, lean))]

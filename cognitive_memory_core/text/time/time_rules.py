@@ -124,6 +124,7 @@ Kind = Literal[
     "relative",  # 昨天, 两周前: relative to the day on which it is said
     "now",  # 现在: relative to that day, too, but names no window of time
     "open",  # 周三, 14号: ambiguous between several days
+    "habit",  # 周一到周五: recurring, not on one day
     "vague",  # 最近, 改天: no calendar span
     "decoy",  # 以前, 三月七: hides what only looks like a time
     "dated",  # of a rule only: "absolute", "relative" or "yearless", as the year is said

@@ -83,20 +83,13 @@ def clocks(text: str) -> Iterator[tuple[int, int, int, bool]]:
             yield match.start(), match.end(), (number(match["till"]) % _NOON) * 60, not match["till_half"]
 
 
-def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> TimeSpan | None:
-    """Return the matched hours on the last day on which they have begun; with ``ahead``, on the next one not yet over.
-
-    None if the hours may be in the morning or in the evening.
-    """
+def latest(match: re.Match[str], now: datetime) -> TimeSpan | None:
+    """Return the matched hours on the last day on which they have begun; None if they may be morning or evening."""
     span = _span(match, "")
     if span is None:
         return None
-    start, stop = (datetime.combine(now.date(), datetime.min.time()) + end for end in span)
-    if ahead and stop <= now:
-        return TimeSpan(start + DAY, stop + DAY)
-    if start > now and not ahead:
-        return TimeSpan(start - DAY, stop - DAY)
-    return TimeSpan(start, stop)
+    start, stop = (datetime.combine(now.date(), time()) + end for end in span)
+    return TimeSpan(start - DAY, stop - DAY) if start > now else TimeSpan(start, stop)
 
 
 def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -> TimeSpan:
@@ -179,8 +172,8 @@ _AFTER_A_DAY = lazy("[之以]后|后(?![天年面来续悔端台])")
 _BEFORE = lazy("(?:before|until|till|prior to|up to) $")
 _AFTER = lazy("after $")
 _BESIDE = lazy("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
-_WEEKDAYS = lazy(  # a statement with 每周二, 周一到周五, or a list of three days is about days that recur
-    "[每逢](?:周|星期|礼拜)[一二三四五六日天]|(?<![上下这本])周[一二三四五六日天][到至~—-]周?[一二三四五六日天]|(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]"
+_WEEKDAYS = lazy(  # a statement with 每周二, or with a list of three days, is about days that recur
+    "[每逢](?:周|星期|礼拜)[一二三四五六日天]|(?:周[一二三四五六日天][、和及,，]{1,2}){2,6}周[一二三四五六日天]"
 )
 _HABIT_BEFORE = lazy(
     "(?:每|逢|隔|凡是|所有的?|(?:通常|一般|平时|平常|往往|总是|经常|常常|习惯|固定)[在于]?"
@@ -198,14 +191,7 @@ _FROM_THEN_ON = lazy(  # 以后周六打本, 从2026年5月9日起改为周六, 
 _CERTAIN = lazy("[今昨明][天日]|后天|[上下]个?(?:周|星期|礼拜)[一二三四五六日天]|today|yesterday|tomorrow")
 _CALLED = lazy("(?:名叫|叫做|叫作|名为|[取起改]名叫?|(?:外号|绰号|网名|昵称|代号)[叫是]?|[猫狗鱼鸟鼠兔龟]叫)$")
 _NAME_ENDS = lazy("$|[，。！？!?；;,、\n]")
-_CLAUSE_END = lazy("[。！？!?；;，,\n]|(?<=[一-龥]) +(?=[一-龥0-9])")
 _HABIT_READ = 64
-_TENSE_READ = 40  # characters on either side that are read
-_PAST = lazy("了|(?<![超通经路度难])过(?![两几来去年会不节日敏])|已经|曾|当时|没[来去到交做]")
-_AHEAD = lazy(
-    "(?<![需主重])要(?!求|不|是|么)|(?<![开聚宴晚年社机误体周例大展议工班协学委集])会(?![议员长上场])|准备|打算|计划|将|想去|截止"
-    "|之?前[交给发]|记得|提醒|约|别忘|出发|放假|报名|[挪改换延推订定]|就[到来去走回]|起[改去]"
-)
 
 
 @dataclass(frozen=True)
@@ -273,7 +259,7 @@ def time_windows(text: str, reference: datetime, names: Collection[str] = ()) ->
     (上周一和上周五) is a window of its own, one with "or" (上周还是上个月) is ignored. "Before" a date means the month
     up to it, "before" another day the week up to it; "after" a day means from then up to now. A month, date or weekday
     without a year is the latest one, today included. Hours beside a single day narrow it; hours alone are on the latest
-    day on which they have begun, or on the next one if the clause looks ahead. A time word that is one of the ``names``
+    day on which they have begun. A time word that is one of the ``names``
     of people is ignored. Raises BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
@@ -296,7 +282,7 @@ def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]
         and (time_span := mention.at(now))
     ]
     if not asked:
-        return [found for match in hours_in(read) if (found := latest(match, now, ahead=_is_ahead(read, match)))][:1]
+        return [found for match in hours_in(read) if (found := latest(match, now))][:1]
     before, time_span = asked[0]
     windows = [time_span]
     for mention, found in asked[1:]:
@@ -360,14 +346,6 @@ def _bounded(time_span: TimeSpan, mention: Mention, read: str, now: datetime) ->
         return time_span
     is_numbered = any(map(str.isdecimal, mention.text)) or "月" in mention.text or "号" in mention.text
     return TimeSpan(first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK, first)
-
-
-def _is_ahead(text: str, hours: re.Match[str]) -> bool:
-    """Return whether the clause around a mention of hours is about the future only."""
-    before = _CLAUSE_END.split(text[max(hours.start() - _TENSE_READ, 0) : hours.start()])[-1]
-    after = _CLAUSE_END.split(text[hours.end() : hours.end() + _TENSE_READ])[0]
-    is_past, is_ahead = (bool(marks.search(before) or marks.search(after)) for marks in (_PAST, _AHEAD))
-    return is_ahead and not is_past
 
 
 def _is_habit(text: str, mention: Mention) -> bool:
