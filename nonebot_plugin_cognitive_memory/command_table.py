@@ -79,8 +79,8 @@ COMMANDS: Mapping[str, Command] = {
         Command("view", ("查看",), "people.view_profile", _TEXT, "superusers"),
         Command("rollback", ("回滚",), "people.roll_back", _TEXT, "superusers"),
         Command("config", ("配置",), "operating.configure", _TEXT, "superusers"),
-        Command("pause", ("停",), "operating.pause", who="superusers"),
-        Command("resume", ("启",), "operating.resume", who="superusers"),
+        Command("pause", ("停",), "operating.suspend", who="superusers"),
+        Command("resume", ("启",), "operating.suspend", who="superusers"),
         Command("console", ("控制台",), "operating.give_code", who="superusers", place="private"),
     )
 }

@@ -101,11 +101,6 @@ class LeftPlaces:
         self._now = now
         self.loop = core.BackgroundLoop("departures", self.forget_due, longest_pause=EVERY)
 
-    def is_left(self, scene: core.Scene) -> bool:
-        """Return whether the bot left the place of a scene; False before the file was read."""
-        departures = filter(None, map(_departure, self.file.value))
-        return any(left.scope == scene.scope for left, _ in departures)
-
     async def leave(self, scene: core.Scene) -> None:
         """Record that the bot left a place now; raises OSError if the file cannot be written."""
         row = [scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, self._now().isoformat()]
@@ -169,7 +164,7 @@ async def note_departure(bot: Bot, event: Event) -> None:
 
 async def returned(scene: core.Scene) -> None:
     """Record that the bot is in a place again, because a message was heard there."""
-    if leaving is not None and leaving.is_left(scene):
+    if leaving is not None and leaving.file.value:
         await _kept(leaving.forget(lambda other: other.scope == scene.scope))
 
 

@@ -159,8 +159,6 @@ class Lifetime:
         finally:
             if reason or self._loop is None:  # else somebody cancelled it
                 self._refused += self._waiting
-                if self._is_opening:
-                    self._tell_refused()
                 self._use(core.CognitiveMemory.absent(reason))
         return math.inf
 
@@ -177,15 +175,12 @@ class Lifetime:
         )
         started = replies.log.started(directory, self._setup.settings, historian, memory.embedder, lent)
         logger.info(replies.log.logged(started))
-        self._tell_refused()
 
     def _use(self, memory: core.CognitiveMemory, *, is_open: bool = False) -> None:
+        if self._is_opening and self.refused:
+            logger.warning(replies.log.logged(self.refused))
         self.memory, self.is_open, self._is_opening = memory, is_open, False
         self._is_tried.set()
-
-    def _tell_refused(self) -> None:
-        if self.refused:
-            logger.warning(replies.log.logged(self.refused))
 
 
 class _LinesWithKeyword(LoguruHandler):

@@ -62,14 +62,11 @@ async def reindex(_call: Call) -> str:
     return replies.commands.REINDEXED.format(count=await get_memory().reindex())
 
 
-async def pause(_call: Call) -> str:
-    """Stop the historian from processing jobs; what is said meanwhile waits."""
-    await get_memory().pause()
-    return replies.commands.PAUSED
-
-
-async def resume(_call: Call) -> str:
-    """Let the historian work again."""
+async def suspend(call: Call) -> str:
+    """Stop the historian from processing jobs, while what is said waits, or let it work again."""
+    if call.command.name == "pause":
+        await get_memory().pause()
+        return replies.commands.PAUSED
     await get_memory().resume()
     return replies.commands.RESUMED
 

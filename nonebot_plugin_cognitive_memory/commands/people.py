@@ -108,7 +108,12 @@ async def show_profile(call: Call) -> Answer:
     profile = await get_memory().get_profile(scene, entity_type, entity_id)
     if profile is None:
         return replies.commands.NO_PROFILE
-    return profile_card(by_name(profile, scene), scene, f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}")
+
+    def known(label: re.Match[str]) -> str:  # the asker and people heard here lately are shown without their ids
+        return "" if label[1] == scene.user_id or heard.name_of(scene, label[1]) else label[0]
+
+    shown = replace(profile, summary=_LABEL.sub(known, profile.summary))
+    return profile_card(shown, scene, f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}")
 
 
 async def share_profile(call: Call) -> str:
@@ -152,15 +157,6 @@ async def roll_back(call: Call) -> str:
     restored = await get_memory().restore_profile(operator, key, chosen[0].id)
     at = f"{chosen[0].profile.updated_at.astimezone(setup.settings.zone):%Y-%m-%d %H:%M}"
     return replies.commands.ROLLED_BACK.format(name=restored.name or "这份侧写", at=at)
-
-
-def by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:
-    """Return the profile without the ids behind the names of the asker and of people heard here lately."""
-
-    def known(label: re.Match[str]) -> str:
-        return "" if label[1] == scene.user_id or heard.name_of(scene, label[1]) else label[0]
-
-    return replace(profile, summary=_LABEL.sub(known, profile.summary))
 
 
 def _target(call: Call) -> core.ProfileKey | None:

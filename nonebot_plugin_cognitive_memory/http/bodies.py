@@ -34,10 +34,6 @@ Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 OptionalId = Annotated[str | None, Field(min_length=1, max_length=LONGEST_ID)]
 
 
-def _private_person(scope: core.Scope) -> str:
-    return scope.place_id if scope.kind == "private" else ""
-
-
 class Noun(BaseModel):
     """A noun of the core, with the fields that other programs read; instants are in UTC."""
 
@@ -128,7 +124,9 @@ class ScopedBody(Noun):
     """A noun of a place: a group, or the private chat with ``user_id``."""
 
     group_id: str = Field(validation_alias=AliasPath("scope", "group_id"))
-    user_id: Annotated[str, BeforeValidator(_private_person)] = Field(validation_alias="scope")
+    user_id: Annotated[str, BeforeValidator(lambda scope: scope.place_id if scope.kind == "private" else "")] = Field(
+        validation_alias="scope"
+    )
 
 
 class PinBody(ScopedBody):

@@ -11,7 +11,7 @@ import asyncio
 import hmac
 import math
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -148,17 +148,17 @@ def _guarded(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]
 
 
 class TokenGate:
-    """Guards a whole application, so that no route or path in it can be reached without the token.
+    """Guards whole applications, so that no route or path in them can be reached without its token.
 
-    Only the Authorization header may carry the token. The body of a request is read after the token was checked.
+    Only the Authorization header may carry a token. The body of a request is read after the token was checked.
     """
 
-    def __init__(self, app: ASGIApp, token: str, pace: TokenBuckets | None = None) -> None:
-        """Guard an application; a blank token is refused, because it would admit everybody."""
-        if not token.strip():
+    def __init__(self, apps: Mapping[str, ASGIApp], pace: TokenBuckets | None = None) -> None:
+        """Guard applications, each by its token; a blank token is refused, because it would admit everybody."""
+        if not all(map(str.strip, apps)):
             raise ValueError("blank token")
-        self._app = app
-        self._digest = sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
+        digests = (sha256(token.strip().encode("utf-8", "surrogatepass")).digest() for token in apps)
+        self._apps = dict(zip(digests, apps.values(), strict=True))
         self._pace = pace or TokenBuckets(PER_MINUTE, BURST)
         self._strangers = TokenBuckets(STRANGERS_PER_MINUTE, STRANGERS_BURST)
         self._read = body_reader()
@@ -167,12 +167,14 @@ class TokenGate:
         """Forward an admitted request with its whole body, or answer why it is refused."""
         if scope["type"] != "http":
             return
-        answer: ASGIApp | None = self._refusal(scope)
+        token = self.token_of(scope)
+        answer: ASGIApp | None = self._refusal(scope, token)
         replayed: list[Message] = []
         if answer is None:
             match await self._read(receive):
                 case bytes(body):
-                    answer, replayed = self._app, [{"type": "http.request", "body": body, "more_body": False}]
+                    answer = self._apps[token]
+                    replayed = [{"type": "http.request", "body": body, "more_body": False}]
                 case 408:
                     answer = refused(408, replies.http.TOO_SLOW)
                 case status:
@@ -183,38 +185,24 @@ class TokenGate:
 
         await answer(scope, next_message, send)
 
-    def is_operator(self, scope: Scope) -> bool:
-        """Return whether a request carries the token, in constant time; digests also hide its length."""
+    def token_of(self, scope: Scope) -> bytes:
+        """Return the digest of the known token that a request carries, else b""; compares in constant time."""
         bearer = _BEARER.fullmatch(only_header(scope, b"authorization") or b"")
-        token = bearer[1].strip() if bearer else b""
-        return hmac.compare_digest(sha256(token).digest(), self._digest) and bearer is not None
+        digest = sha256(bearer[1].strip() if bearer else b"").digest()
+        known = [one for one in self._apps if hmac.compare_digest(digest, one)]
+        return known[0] if known and bearer else b""
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _refusal(self, scope: Scope, token: bytes) -> Response | None:
         """Return the answer to a request that is refused before its body is read."""
-        if not self.is_operator(scope):
-            if wait := self._strangers.wait((scope.get("client") or ("",))[0], take=True):
-                return _too_fast(wait)
+        address = (scope.get("client") or ("",))[0]
+        if wait := self._pace.wait(token, take=True) if token else self._strangers.wait(address, take=True):
+            whole = max(math.ceil(wait), 1)
+            return refused(429, replies.http.TOO_FAST.format(seconds=whole), retry_after=whole)
+        if not token:
             return refused(401, replies.http.UNAUTHORISED, headers={"WWW-Authenticate": "Bearer"})
-        if wait := self._pace.wait(take=True):
-            return _too_fast(wait)
         if has_body(scope) and not _JSON.fullmatch(dict(scope["headers"]).get(b"content-type", b"")):
             return refused(415, replies.http.JSON_ONLY)
         return None
-
-
-def by_token(gates: Sequence[TokenGate]) -> ASGIApp:
-    """Return an application that forwards a request to the gate of its token, else to the last, which refuses it."""
-
-    async def forward(scope: Scope, receive: Receive, send: Send) -> None:
-        gate = next((gate for gate in gates if gate.is_operator(scope)), gates[-1])
-        await gate(scope, receive, send)
-
-    return forward
-
-
-def _too_fast(seconds: float) -> Response:
-    whole = max(math.ceil(seconds), 1)
-    return refused(429, replies.http.TOO_FAST.format(seconds=whole), retry_after=whole)
 
 
 def has_body(scope: Scope) -> bool:
@@ -257,8 +245,8 @@ def agents_app(settings: core.HttpSettings, backing: Backing) -> ASGIApp:
         else:
             await answer(user, group, agent, scope, receive, send)
 
-    agents = [
-        TokenGate(partial(answer, one.user, one.group, one.agent), one.token.get_secret_value())
-        for one in settings.agents
-    ]
-    return by_token([*agents, TokenGate(by_headers, settings.token.get_secret_value())])
+    agents = {
+        one.token.get_secret_value(): partial(answer, one.user, one.group, one.agent)
+        for one in reversed(settings.agents)
+    }
+    return TokenGate({settings.token.get_secret_value(): by_headers, **agents})

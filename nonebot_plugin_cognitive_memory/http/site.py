@@ -51,7 +51,7 @@ class Site:
             self.api.add_exception_handler(kind, _failed)
         add_routes(self.api)
         self.api.add_api_route("/openapi.json", _openapi, include_in_schema=False)
-        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, pace))], redirect_slashes=False)
+        self._router = Router(routes=[Mount("", app=TokenGate({token: self.api}, pace))], redirect_slashes=False)
         self.app = host_gate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:

@@ -139,9 +139,6 @@ async def test_departures_survive_a_restart_and_a_damaged_file(app: object, tmp_
     await LeftPlaces(path, calendar.now).leave(scene)
     calendar.days = 5
     born = LeftPlaces(path, calendar.now)
-    assert not born.is_left(scene)
-    await born.due(0)
-    assert born.is_left(scene)
     assert [found.scope for found in await born.due(5)] == [scene.scope]
     assert await born.due(6) == await born.due(0) == []
     for damage in ("{", "[[1]]", '[["a", "10001", "", "2026-01-01"]]', '[["a", "b", "c", "d"]]'):
