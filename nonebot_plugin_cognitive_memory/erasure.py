@@ -126,7 +126,9 @@ class LeftPlaces:
         for scene in await self.due(days):
             if get_memory().is_running:
                 await erased_place(scene)
-                logger.warning(replies.log.logged(replies.log.forgot_place(scene, days)))
+                logger.warning(
+                    replies.log.logged(replies.log.FORGOT_PLACE.format(place=replies.log.place(scene), days=days))
+                )
         return EVERY
 
 
@@ -158,7 +160,9 @@ async def note_departure(bot: Bot, event: Event) -> None:
         case _:
             scene = None
     if scene is not None and leaving is not None:
-        logger.warning(replies.log.logged(replies.log.left_place(scene, setup.settings.capture.forget_left_days)))
+        days, words = setup.settings.capture.forget_left_days, replies.log
+        told = words.LEFT_PLACE + (words.FORGOTTEN_LATER if days else words.KEPT_FOR_GOOD)
+        logger.warning(words.logged(told.format(place=words.place(scene), days=days)))
         await _kept(leaving.leave(scene))
 
 

@@ -61,7 +61,7 @@ class Lifetime:
     @asynccontextmanager
     async def in_order(self, *, is_patient: bool = False) -> AsyncGenerator[core.CognitiveMemory, None]:
         """Yield the memory once it is open and earlier callers are done; an absent one if that takes too long."""
-        if self._is_at_once:
+        if not (self._is_opening or self._waiting):
             yield self.memory
         elif self._waiting >= WAITING:
             self._refused += 1
@@ -86,16 +86,12 @@ class Lifetime:
                 async with self.in_order(is_patient=True) as memory:
                     await work(memory)
 
-        if self._is_at_once:
+        if not (self._is_opening or self._waiting):
             await work(self.memory)
         else:
             task = asyncio.create_task(later())
             self._handing_in.add(task)
             task.add_done_callback(self._handing_in.discard)
-
-    @property
-    def _is_at_once(self) -> bool:
-        return not (self._is_opening or self._waiting)
 
     async def start(self) -> None:
         """Open the memory, and wait for it a limited time; then opening goes on in the background. Never raises."""

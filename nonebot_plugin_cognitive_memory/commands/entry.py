@@ -147,17 +147,17 @@ to_confirm: Lasting[tuple[core.Scene, str], tuple[Hashable, str]] = Lasting(60.0
 """What people were asked to confirm by calling a command again, and the id of the message that called it."""
 
 
-def is_confirmed(scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
+def is_confirmed(call: Call, content: Hashable) -> bool:
     """Return whether this call confirms an earlier one with the same content; if not, it is stored to be confirmed.
 
-    ``content`` identifies everything that the command would change. ``call_id`` is the id of the calling message: a
-    message that is delivered twice confirms nothing.
+    ``content`` identifies everything that the command would change. A message that is delivered twice confirms nothing.
     """
-    asked = to_confirm.find((scene, command))
-    to_confirm.drop((scene, command))
-    if asked is not None and asked[0] == content and asked[1] != call_id:
+    key, message_id = (call.here, call.command.name), str(getattr(call.event, "message_id", ""))
+    asked = to_confirm.find(key)
+    to_confirm.drop(key)
+    if asked is not None and asked[0] == content and asked[1] != message_id:
         return True
-    to_confirm.put((scene, command), (content, call_id))
+    to_confirm.put(key, (content, message_id))
     return False
 
 
@@ -259,11 +259,6 @@ class Call:
     def usage(self) -> str:
         """The answer to a call that cannot be understood."""
         return replies.commands.usage(self.command)
-
-    @property
-    def message_id(self) -> str:
-        """The id of the message that calls, "" if it has none."""
-        return str(getattr(self.event, "message_id", ""))
 
 
 _pace = TokenBuckets(CALLS, CALLS)

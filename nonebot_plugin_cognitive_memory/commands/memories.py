@@ -37,25 +37,19 @@ async def list_events(call: Call) -> str:
         return replies.commands.NO_PAGE.format(page=page)
     offset = (page - 1) * PAGE
     if call.text:
-        found = await memory.forgotten_events(scene, limit=PAGE + 1, offset=offset)
-        events, first = found[:PAGE], offset + 1
-        show(scene, "forgotten", events, first)
-        where = await _showing(scene, events)
-        return replies.memories.forgotten_list(events, where, first=first, page=page, is_more=len(found) > PAGE)
-    pins, found = await memory.pins(scene), await memory.events(scene, limit=PAGE + 1, offset=offset)
+        pins, found = list[core.Pin](), await memory.forgotten_events(scene, limit=PAGE + 1, offset=offset)
+        kind, nothing = "forgotten", replies.commands.NOTHING_FORGOTTEN
+    else:
+        pins, found = await memory.pins(scene), await memory.events(scene, limit=PAGE + 1, offset=offset)
+        kind, nothing = "items", replies.status.nothing_yet(*considerer.waiting_count(scene))
     events, shown_pins = found[:PAGE], pins if page == 1 else []
-    nothing = replies.status.nothing_yet(*considerer.waiting_count(scene))
+    first = 1 if page == 1 else len(pins) + offset + 1
     if not events and not shown_pins:
         return nothing if page == 1 else replies.commands.NO_PAGE.format(page=page)
-    first = 1 if page == 1 else len(pins) + offset + 1
-    show(scene, "items", [*shown_pins, *events], first)
+    show(scene, kind, [*shown_pins, *events], first)
+    where, is_more = await _showing(scene, events), len(found) > PAGE
     listed = replies.memories.item_list(
-        shown_pins,
-        events,
-        await _showing(scene, events),
-        first=first,
-        page=page,
-        is_more=len(found) > PAGE,
+        shown_pins, events, where, first=first, page=page, is_more=is_more, are_forgotten=bool(call.text)
     )
     return listed if events else f"{listed}\n{nothing}"
 

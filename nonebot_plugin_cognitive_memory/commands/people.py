@@ -66,7 +66,7 @@ async def forget_me(call: Call) -> str:
     """Erase everything of the asker everywhere, after a second call confirms it."""
     await check_own(call)
     scene = call.here
-    if not is_confirmed(scene, "forget_me", scene.user_id, call.message_id):
+    if not is_confirmed(call, scene.user_id):
         return replies.commands.CONFIRM_FORGET_ME
     erasure = await erased_person(scene, scene.user_id)
     is_recorded = await get_memory().may_record(scene, datetime.now(timezone.utc))

@@ -69,7 +69,7 @@ async def clear(call: Call) -> str:
     memory, scene = get_memory(), call.here
     newest = tuple(found.id for found in await memory.events(scene, limit=1))
     pins = tuple(pin.id for pin in await memory.pins(scene))
-    if not is_confirmed(scene, "clear", (newest, pins), call.message_id):
+    if not is_confirmed(call, (newest, pins)):
         return replies.commands.CONFIRM_CLEAR_GROUP if scene.group_id else replies.commands.CONFIRM_CLEAR_PRIVATE
     return replies.commands.erased(await erased_place(scene))
 

@@ -140,7 +140,8 @@ async def evolve_due(file: JsonFile[dict[str, Any]], at: datetime) -> None:
         if get_memory().is_running and await is_due(file, at, next_round):  # else the directory is another bot's
             await get_memory().evolve_groups(within=HOUR)
     except (core.CognitiveMemoryError, OSError, ValueError) as failure:
-        complain(replies.log.not_evolved(failure))
+        reason = str(failure) if isinstance(failure, ValueError) else replies.log.reason_of(failure)
+        complain(replies.log.NOT_EVOLVED.format(reason=reason))
 
 
 def _run(name: str, file: str, look: Callable[[JsonFile[dict[str, Any]], datetime], Awaitable[object]]) -> None:

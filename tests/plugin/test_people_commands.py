@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -132,16 +133,23 @@ async def test_clearing_asks_again_when_the_content_changed(stage: Stage, group:
 @pytest.mark.parametrize(("seconds", "confirms"), [(59.0, True), (61.0, False)])
 def test_a_confirmation_is_valid_for_a_minute(seconds: float, confirms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """After sixty seconds the question has to be asked again; a confirmation counts once, the same message never."""
+    from nonebot_plugin_cognitive_memory.command_table import COMMANDS
     from nonebot_plugin_cognitive_memory.commands import entry
 
     now, scene = [0.0], core.Scene.private("2000001")
     monkeypatch.setattr(entry, "to_confirm", entry.Lasting(60.0, 10, lambda: now[0]))
-    assert not entry.is_confirmed(scene, "clear", 1, "m1")
-    assert not entry.is_confirmed(scene, "clear", 1, "m1")
+
+    def is_confirmed(message_id: str) -> bool:
+        bot: Any = None
+        event: Any = SimpleNamespace(message_id=message_id)
+        return entry.is_confirmed(entry.Call(bot, event, scene, COMMANDS["clear"], None, ""), 1)
+
+    assert not is_confirmed("m1")
+    assert not is_confirmed("m1")
     now[0] = seconds
-    assert entry.is_confirmed(scene, "clear", 1, "m2") is confirms
+    assert is_confirmed("m2") is confirms
     if confirms:
-        assert not entry.is_confirmed(scene, "clear", 1, "m3")
+        assert not is_confirmed("m3")
 
 
 @pytest.mark.only_v11
