@@ -90,20 +90,6 @@ async def test_lines_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
     assert len(await lifetime.memory.find_messages(HERE, [f"m{number}" for number in range(1_000)])) == 1_000
 
 
-async def test_turns_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
-    """Turns that end while the memory opens are recorded before later ones."""
-    from nonebot_plugin_cognitive_memory import record_end
-
-    async with opening(lifetime):
-        ends = await begun(*(record_end(HERE, f"第 {number} 轮") for number in range(50)))
-        assert not any(end.done() for end in ends)
-    ends += await begun(record_end(HERE, "第 50 轮"))
-    ids = await asyncio.gather(*ends)
-    assert len(set(ids)) == 51
-    assert None not in ids
-    assert [memo.text for memo in await lifetime.memory.memos(HERE, 100)] == [f"第 {n} 轮" for n in range(51)]
-
-
 async def test_a_waiting_turn_answers_what_was_said_before_it(lifetime: Any) -> None:
     """A turn without a source answers the newest line at its end, not at the opening."""
     from nonebot_plugin_cognitive_memory import record_end

@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import BadArgument
-from tests.support.builders import GROUP, PRIVATE, a_message
+from tests.support.builders import GROUP
 from tests.support.clock import NOON
 
 
@@ -29,13 +29,3 @@ def test_what_no_log_could_keep_is_refused(identifier: Any, text: Any, sent_at: 
     """A message without an id, a text or a time with its zone raises BadArgument."""
     with pytest.raises(BadArgument):
         Message(identifier, GROUP, text, sent_at)
-
-
-def test_a_line_is_found_like_an_event() -> None:
-    """A message converts to an Event of kind "message" with the message's id, scope and speaker."""
-    message = a_message("我喜欢乌龙茶", GROUP, id="m-1")
-    event = message.as_event()
-    assert (event.id, event.kind, event.text, event.happened_at) == ("m-1", "message", "我喜欢乌龙茶", NOON)
-    assert (event.sender_id, event.user_id, event.sender_name) == (GROUP.user_id, GROUP.user_id, GROUP.user_name)
-    assert (event.scope, event.subjects, event.message_ids) == (GROUP.scope, (), ("m-1",))
-    assert a_message(scene=PRIVATE).as_event().scope == PRIVATE.scope

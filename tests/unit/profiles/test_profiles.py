@@ -14,7 +14,7 @@ from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.people import Redaction
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
-from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, a_profile
+from tests.support.profiles import GROUP_KEY, KEEP, TANG, a_profile
 
 Make = Callable[[int], FileProfiles]
 ODD_IDS = (
@@ -130,13 +130,3 @@ async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: FilePr
     for late in (mine, group):
         with pytest.raises(Overtaken):
             await profiles.write(replace(late, summary="阿棠又来了"))
-
-
-async def test_profiles_are_erased_by_their_keys(profiles: FileProfiles) -> None:
-    """FileProfiles are erased by key with their revisions, and repeating it has no effect."""
-    for key in (TANG, TANG_THERE, MILI_THERE):
-        await changed(profiles, "一", "二", key=key)
-    assert await profiles.erase([TANG, MILI_THERE, GROUP_KEY]) == sorted([TANG, MILI_THERE])
-    assert await profiles.keys() == [TANG_THERE]
-    assert [key for key in (TANG, TANG_THERE, MILI_THERE) if await past(profiles, key)] == [TANG_THERE]
-    assert await profiles.erase([TANG]) == []

@@ -35,10 +35,6 @@ class StuckDisk(FaultyDisk):
             self.freed.wait(2 * PATIENCE)
         return super().act(operation, call, *args, **kwargs)
 
-    def reads(self) -> list[str]:
-        """Return the names of the job files that were opened, in order."""
-        return [Path(path).name for what, path in self.performed if what == "open" and path.endswith(".json")]
-
 
 async def opened(root: Path, disk: FaultyDisk) -> FileQueue:
     """Open a queue on a disk."""

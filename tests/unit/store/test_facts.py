@@ -139,16 +139,6 @@ async def test_nothing_is_given_of_people_who_are_left_out(ledger: Ledger) -> No
     assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON), PendingFacts(HERE, 3, NOON)]
 
 
-async def test_no_fact_of_people_who_are_left_out_comes_in(ledger: Ledger) -> None:
-    """Facts for, by or about opted-out people are not stored, and opting in later does not bring them back."""
-    await ledger.consent.opt_out("2000001", NOON)
-    said, of_them, told = an_event("甲"), an_event("乙", OTHER, subjects=("2000001",)), an_event("丙", OTHER)
-    facts = (a_fact(said), a_fact(said, HERE), a_fact(of_them, HERE), a_fact(told, ME), a_fact(told, HERE))
-    await ledger.events.commit(replace(a_draft(said, of_them, told), facts=facts))
-    await ledger.consent.opt_in("2000001")
-    assert await ledger.facts.waiting() == [PendingFacts(HERE, 1, NOON)]
-
-
 async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> None:
     """Failures are counted with the last error and its time until facts are settled; the facts keep waiting."""
     facts = await learned(ledger, "甲", "乙")
@@ -178,18 +168,6 @@ async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> N
     await ledger.facts.mark_merged(ME, [gone])
     assert await ledger.facts.facts(ME, 9) == [new]
     assert await ledger.facts.keys_to_update() == frozenset()
-
-
-async def test_a_withdrawn_message_withdraws_what_it_brought(ledger: Ledger) -> None:
-    """A withdrawn message withdraws its facts from the profiles of person and group; unsettled facts are dropped."""
-    event, early = an_event("甲", message_ids=("m-1",)), an_event("乙", message_ids=("m-1",))
-    facts = (a_fact(event), a_fact(event, HERE), a_fact(early))
-    await ledger.events.commit(replace(a_draft(event, early), facts=facts))
-    await ledger.facts.mark_merged(ME, [facts[0]])
-    await ledger.facts.mark_merged(HERE, [facts[1]])
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    assert await ledger.facts.keys_to_update() == {ME, HERE}
-    assert await ledger.facts.facts(ME, 9) == [replace(facts[0], is_withdrawn=True)]
 
 
 async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:

@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import Ledger, committed, later, shown
+from tests.support.ledgers import Ledger, later, shown
 
 
 async def texts(ledger: Ledger, scene: Scene = GROUP, limit: int = 100, **narrowing: datetime) -> list[str]:
@@ -66,16 +66,6 @@ async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
     await ledger.log.append([a_message("又来", id="1"), a_message("再来", id="1")])
     assert await texts(ledger) == ["甲"]
     assert await texts(ledger, OTHER_GROUP) == ["别处"]
-
-
-async def test_a_withdrawal_counts_after_its_mark_is_pruned(ledger: Ledger) -> None:
-    """A withdrawal still counts for its event after the withdrawal mark was pruned."""
-    event = an_event("甲", message_ids=("1", "2"))
-    await committed(ledger, event)
-    await ledger.log.withdraw(GROUP.scope, "1", NOON)
-    await ledger.log.prune(later(days=1))
-    assert await ledger.log.withdraw(GROUP.scope, "2", later(days=2)) == 1
-    assert await shown(ledger, GROUP) == []
 
 
 async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, clock: FrozenClock) -> None:

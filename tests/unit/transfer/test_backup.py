@@ -103,18 +103,6 @@ async def test_a_backup_taken_while_turns_come_in_has_all_that_was_accepted(tmp_
         assert max(counts.values()) == 1
 
 
-@pytest.mark.parametrize("place", ["data", "data/copy", "data/queues/../copy"])
-async def test_a_backup_inside_the_data_directory_is_refused(
-    memory: CognitiveMemory, tmp_path: Path, place: str
-) -> None:
-    """A backup inside the data directory is refused, and nothing is written."""
-    before = names(tmp_path)
-    with pytest.raises(BadArgument, match="数据目录之外"):
-        await memory.backup(tmp_path / place)
-    assert names(tmp_path) == before
-    assert not (tmp_path / "data" / "copy").exists()
-
-
 async def test_nothing_is_overwritten(memory: CognitiveMemory, tmp_path: Path) -> None:
     """A backup to a directory that is not empty, or to a file, is refused; an empty directory is accepted."""
     (tmp_path / "full").mkdir()
