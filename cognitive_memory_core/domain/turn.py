@@ -187,10 +187,10 @@ class Turn:
         """Whether the turn has neither a memo nor observations."""
         return not self.memo and not self.observations
 
-    def within(self, limits: TurnLimits) -> tuple[Turn, bool]:
-        """Return the turn cut to the limits (cut texts end in "…"), and whether anything was cut."""
+    def within(self, limits: TurnLimits) -> Turn:
+        """Return the turn cut to the limits; cut texts end in "…"."""
         recent = self.recent_messages[-limits.recent_messages :] if limits.recent_messages else ()
-        cut = with_fields(
+        return with_fields(
             self,
             memo=shortened(self.memo, limits.text),
             observations=tuple(shortened(item, limits.text) for item in self.observations[: limits.observations]),
@@ -202,7 +202,6 @@ class Turn:
                 for line in recent
             ),
         )
-        return cut, cut is not self
 
 
 def with_fields(turn: Turn, **fields: object) -> Turn:
@@ -252,10 +251,10 @@ class Dialogue:
         here = (line for line in lines if isinstance(line, Message) and line.scene.scope == self.scene.scope)
         object.__setattr__(self, "messages", tuple(here))
 
-    def within(self, limits: TurnLimits) -> tuple[Dialogue, bool]:
-        """Return the dialogue with each line cut to ``limits.text``, and whether anything was cut."""
+    def within(self, limits: TurnLimits) -> Dialogue:
+        """Return the dialogue with each line cut to ``limits.text``."""
         lines = tuple(replace(line, text=shortened(line.text, limits.text)) for line in self.messages)
-        return replace(self, messages=lines), lines != self.messages
+        return replace(self, messages=lines)
 
 
 def _text(value: object, what: str) -> str:
@@ -280,12 +279,11 @@ def _listed(value: object) -> Iterable[object]:
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of accepted work. ``trimmed`` is true if it was cut to the size limits on acceptance."""
+    """One piece of accepted work."""
 
     id: str
     work: Turn | Dialogue
     accepted_at: datetime
-    trimmed: bool = False
 
     @property
     def scope(self) -> Scope:

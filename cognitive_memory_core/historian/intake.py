@@ -194,10 +194,10 @@ class Intake:
             return job_id
         with self.admission.counting():
             self.admission.admit_turn(turn.scene)
-            bounded, trimmed = await self._prepared(turn)
+            bounded = await self._prepared(turn)
             if not isinstance(bounded, Turn) or bounded.is_blank:
                 return None
-            job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
+            job = Job(_job_id(turn), bounded, self.clock.now())
             if bounded.observations and self.settings.current.enabled:
                 await self._enqueue_once(job, named=turn.request_id is not None)
             elif (memo := job.memo) is not None:
@@ -217,12 +217,12 @@ class Intake:
         with self.admission.counting():
             if not is_past:
                 self.admission.admit_dialogue(scene)
-            bounded, trimmed = await self._prepared(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
+            bounded = await self._prepared(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
             lines = () if isinstance(bounded, Turn) else bounded.messages
             if not any(line.sender_id and line.text.strip() for line in lines):
                 return None
             job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in lines))
-            await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
+            await self._enqueue_once(Job(job_id, bounded, self.clock.now()), named=True)
             return job_id
 
     async def withdraw(self, scope: Scope, message_id: str) -> None:
@@ -247,8 +247,8 @@ class Intake:
         waiting = await self.queue.holding(scene.scope, wanted)  # first: a job disappears once its events are stored
         return waiting | await self.buffer.log.learned(scene.scope, wanted - waiting)
 
-    async def _prepared(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
-        """Return the work cleaned, cut and without people who opted out; and whether anything was cut."""
+    async def _prepared(self, work: Turn | Dialogue) -> Turn | Dialogue:
+        """Return the work cleaned, cut and without people who opted out."""
         if isinstance(work, Dialogue):
             length = sum(len(line.text) for line in work.messages)
         else:

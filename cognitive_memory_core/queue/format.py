@@ -149,7 +149,6 @@ class JobHead(BaseModel):
 
     model_config = _LATE
     accepted_at: AwareDatetime | None = None
-    trimmed: bool = False
 
 
 ERROR_LENGTH = 500
@@ -171,7 +170,7 @@ def encoded(job: Job, beside: Mapping[str, object] = MappingProxyType({})) -> by
     """
     kind = "turn" if isinstance(job.work, Turn) else "dialogue"
     head = {"schema_version": VERSION, "id": job.id, "kind": kind, "accepted_at": job.accepted_at}
-    body = {**head, "trimmed": job.trimmed, **vars(job.work), **beside}
+    body = {**head, **vars(job.work), **beside}
     dumped = partial(orjson.dumps, default=written_instant, option=orjson.OPT_PASSTHROUGH_DATETIME)
     try:
         data = dumped(body)
@@ -218,9 +217,9 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
         head = JobHead.model_validate(fields)
         work = _adapter(Dialogue if fields.get("kind") == "dialogue" else Turn).validate_python(fields)
         if "scene" in body:
-            return Job(job_id, work, head.accepted_at or arrived_at, head.trimmed)
-        bounded, trimmed = work.within(TurnLimits())  # the older system had no limits
-        return Job(job_id, bounded, fields["happened_at"] or arrived_at, trimmed)
+            return Job(job_id, work, head.accepted_at or arrived_at)
+        bounded = work.within(TurnLimits())  # the older system had no limits
+        return Job(job_id, bounded, fields["happened_at"] or arrived_at)
     except ValidationError as refused:
         first = refused.errors(include_url=False)[0]
         reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))

@@ -94,7 +94,7 @@ turns = st.builds(
     happened_at=st.none() | instants,
 )
 dialogues = st.builds(Dialogue, scenes, st.lists(messages, max_size=4).map(tuple))
-jobs = st.builds(Job, st.just("j1"), turns | dialogues, instants, st.booleans())
+jobs = st.builds(Job, st.just("j1"), turns | dialogues, instants)
 
 
 def read(job_file: dict[str, Any] | bytes, job_id: str = "j1") -> Job:
