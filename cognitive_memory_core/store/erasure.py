@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -12,17 +11,15 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Literal, ParamSpec
 
-from .. import sentences
 from ..domain.belief import Belief, Change, change_without_people, without_people
 from ..domain.erasure import Erasure, Tombstones, texts_of, without_person
 from ..domain.event import Event
 from ..domain.figures import PurgeState
 from ..domain.scope import Scope
-from ..errors import StorageRefused
 from ..text.people import hides_alone
 from . import beliefs, consent, event_rows, profiles
 from .database import migrations
-from .database.database import Database, Table, reads, writes
+from .database.database import Table, reads, writes
 from .database.rows import BELIEF, CHANGE, EVENT, LISTED, MESSAGE, bound, instant_of, listed, micros, next_revision
 from .database.words import line_words
 from .event_rows import seqs_of
@@ -167,26 +164,6 @@ class Rewording:
         return f"((e.scope IN {LISTED} AND {_FUNCTION}({texts})) OR instr({texts}, ?))", there
 
 
-async def purge(database: Database) -> None:
-    """Remove deleted bytes from the file, the write-ahead log and the copies kept by migrations.
-
-    `secure_delete` alone is not enough: when SQLite splits a page, copies of the moved rows stay in the free space and
-    outlive the rows. Therefore the file is rewritten.
-    """
-
-    def remove_copies() -> None:
-        try:
-            for copy in migrations.copies_of(database.path):
-                copy.unlink(missing_ok=True)
-        except OSError as refused:
-            told = sentences.storage_errors.STORAGE_REFUSED.format(path=database.path, reason=refused)
-            raise StorageRefused(told) from refused
-
-    await database.rewrite()
-    await database.empty_log()
-    await asyncio.to_thread(remove_copies)
-
-
 _SEEN = (("names", "user_id"), *((table, of) for table in ("events", "messages") for of in ("sender_id", "user_id")))
 _PRIVATE = "substr(scope, -length(:private)) = :private"  # a person's private chats with every agent
 _OF_PERSON = {  # which rows are a person's own, or the bot's answers to the person
@@ -284,7 +261,7 @@ class Eraser(Table):
 
         The purge stays due until :meth:`end_purge`, because files outside the ledger may still hold the bytes.
         """
-        await purge(self.database)
+        await self.database.purge()
         await self._note_purge(at)
 
     @writes
@@ -309,7 +286,7 @@ class Eraser(Table):
         The copy is recorded under ``name``, if given: the path to which the caller renames it afterwards.
         """
         if (await self.purge_due()).erased_at is not None:
-            await purge(self.database)
+            await self.database.purge()
         await self.note_copy(str(name or path), "backup", at)
         await self.database.read(migrations.write_copy, path)
 

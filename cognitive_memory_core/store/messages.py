@@ -322,8 +322,6 @@ def _withdrawn_at(connection: Connection, message: Message, *, at_its_second: bo
     ``at_its_second``: or if its sender withdrew something of the same second, because a past line may have another id.
     """
     key = message.scene.scope.key
-    if connection.execute("SELECT 1 FROM withdrawals WHERE scope = ? LIMIT 1", bound(key)).fetchone() is None:
-        return None
     names = [message.id, *([_second_of(connection, message)] if at_its_second else [])]
     query = f"SELECT at_us FROM withdrawals WHERE scope = ? AND message_id IN {LISTED} LIMIT 1"
     row = connection.execute(query, (*bound(key), listed(names))).fetchone()

@@ -22,6 +22,7 @@ from types import MethodType
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from ... import sentences
+from ...disk import refusals
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from ...tasks import seen
 from . import migrations
@@ -140,21 +141,26 @@ class Database:
         with self.failed_reads, closing(opened_for_reading(self.path)) as connection:
             return work(connection)
 
-    async def rewrite(self) -> None:
-        """Rewrite the whole file compactly (VACUUM); raises StorageRefused and leaves the file unchanged."""
-        await self._outside_transactions(lambda writer: writer.execute("VACUUM"))
+    async def purge(self) -> None:
+        """Remove deleted bytes from the file, the write-ahead log and the copies kept by migrations.
 
-    async def empty_log(self) -> None:
-        """Move the write-ahead log into the file and truncate it; raises UnavailableError if a reader keeps using it.
-
-        Other writes queue behind this one, which waits for readers as long as any write.
+        `secure_delete` alone is not enough: when SQLite splits a page, copies of the moved rows stay in the free space
+        and outlive the rows. Therefore the file is rewritten. Raises StorageRefused, and UnavailableError if a reader
+        keeps using the log. Other writes queue behind this one, which waits for readers as long as any write.
         """
 
-        def is_emptied(writer: Connection) -> bool:
-            return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+        def carried_out() -> None:
+            self._check()
+            writer = self._owned()
+            writer.execute("VACUUM")
+            if writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
+            with refusals(self.path):
+                for copy in migrations.copies_of(self.path):
+                    copy.unlink(missing_ok=True)
 
-        if not await self._outside_transactions(is_emptied):
-            raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
+        with self._refused_writes:
+            await self._submitted(self._writing, carried_out)
 
     async def close(self) -> None:
         """Wait for running work, checkpoint the log and close all connections, even if the caller is cancelled."""
@@ -178,16 +184,6 @@ class Database:
         if self._finish_begun is not None:
             raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
         return asyncio.get_running_loop().run_in_executor(pool, work)
-
-    async def _outside_transactions(self, work: Callable[[Connection], T]) -> T:
-        """Run work in the writing thread, after the writes that were submitted before."""
-
-        def carried_out() -> T:
-            self._check()
-            return work(self._owned())
-
-        with self._refused_writes:
-            return await self._submitted(self._writing, carried_out)
 
     @contextmanager
     def _transaction(self) -> Generator[Connection, None, None]:

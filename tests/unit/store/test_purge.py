@@ -28,7 +28,7 @@ from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.database import schema
 from cognitive_memory_core.store.database.rows import micros
 from cognitive_memory_core.store.database.words import HEAD_BYTES, event_words, hashed, line_words
-from cognitive_memory_core.store.erasure import purge
+from cognitive_memory_core.store.erasure import Eraser
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
@@ -202,7 +202,6 @@ from cognitive_memory_core.store.database import schema
 from cognitive_memory_core.store.database.rows import micros
 from cognitive_memory_core.store.database.words import HEAD_BYTES, event_words, hashed, line_words
 from cognitive_memory_core.store.erasure import search_of
-from cognitive_memory_core.store.erasure import purge
 
 seen = []
 
@@ -298,7 +297,7 @@ def test_every_table_of_somebody_is_erased() -> None:
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         columns = {name: {row[1] for row in connection.execute(f"PRAGMA table_info({name})")} for name in tables}
     owned = {name for name in tables if columns[name] & OWNERS} - KEPT_WITH_OWNER
-    modules = Path(sys.modules[purge.__module__].__file__ or "").parent.glob("*.py")
+    modules = Path(sys.modules[Eraser.__module__].__file__ or "").parent.glob("*.py")
     strings = " ".join(
         node.value
         for file in modules
