@@ -173,8 +173,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
         "Chroma 的进程太久没有回答，已经结束它，会重新启动",
         "Chroma's process did not answer for too long; it was ended and will be started again",
     ),
-    ("Chroma 回答得太慢，这一次不用它", "Chroma answered too slowly and is left out this time"),
-    ("Chroma 正忙，这一次不用它", "Chroma is busy and is left out this time"),
+    ("Chroma 正忙或回答得太慢，这一次不用它", "Chroma is busy or answers too slowly, and is left out this time"),
     ("向量索引已经关闭", "The vector index is closed"),
     (
         "没有能用的 chromadb（{reason}），向量检索改用精确搜索；装好后重启即可",

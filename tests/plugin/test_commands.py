@@ -149,7 +149,7 @@ async def test_status_of_damaged_rows(stage: Stage) -> None:
     assert "memos: row 1" not in _status_of(damaged)
     assert "memos: row 1" in str(status.stats_remarks(damaged))
     assert "坏了" not in _status_of(core.Status(is_running=True))
-    shown = remarks_on(replace(damaged, failing=(*failing, ("Indexer", "连不上"))))
+    shown = remarks_on(replace(damaged, failing=(*failing, ("Indexer", "连不上"))), str)
     assert [remark.key for remark in shown] == ["today.damaged", "today.failing"]
 
 
