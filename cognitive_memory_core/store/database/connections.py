@@ -1,6 +1,7 @@
 """Opens connections, and snapshots on those that read, and examines a file for damaged rows.
 
-Reads that a thread carries out together see one state of the file.
+Reads that a thread carries out together see one state of the file. What they found is kept until another connection
+writes to the file or caches are cleared.
 
 The check at opening (``quick_check``) reads the structure of the file only. A flipped bit in an id leaves table and
 index apart: the row is there, and a read that goes through the index does not find it. ``examined`` finds such rows.
@@ -13,15 +14,16 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Hashable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...errors import UnavailableError
 from ...tasks import seen
+from ...text.characters import register_cache
 from . import migrations
 
 BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file
@@ -30,22 +32,44 @@ STEPS = 20_000  # instructions of SQLite between two looks whether to halt
 FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
 REFUSED_IF_READ_ONLY = "DELETE FROM meta WHERE FALSE"  # SQLite opens such a file without error, and refuses each write
 C = TypeVar("C", bound=Connection)
+MOST = 10_000  # rows that a connection keeps, a few megabytes; one that a read filter was asked about counts again
 
 
 class SnapshotConnection(Connection):
-    """A reading connection; its snapshot was taken after the instant of time.monotonic ``began``."""
+    """A reading connection; its snapshot was taken after the instant of time.monotonic ``began``.
 
-    began = 0.0
+    ``found`` is what was read from the present state of the file, of which ``version`` is SQLite's number.
+    """
+
+    began, version = 0.0, -1
+    found: dict[Hashable, dict[Any, Any]]
+
+    def clear_caches(self) -> None:
+        """Drop what was read: erased data must not stay in memory."""
+        self.found = {}
+
+
+def kept(connection: Connection, key: Hashable) -> dict[Any, Any]:
+    """Return what the snapshot of a connection keeps under a key, to be added to; outside a snapshot nothing is kept.
+
+    The key is a table with a read filter, for the rows that it admits, or "state".
+    """
+    if isinstance(connection, SnapshotConnection) and connection.in_transaction:
+        return connection.found.setdefault(key, {})
+    return {}
 
 
 @contextmanager
 def snapshot(connection: SnapshotConnection) -> Generator[None, None, None]:
     """Run the ``with`` block in one reading transaction; if none can begin, each of its statements has its own."""
     _end(connection)  # the one before, if it could not be ended then
-    connection.began = time.monotonic()
+    connection.began, found, connection.found = time.monotonic(), connection.found, {}
     with suppress(sqlite3.Error):
         connection.execute("BEGIN")
-        connection.execute("PRAGMA data_version").fetchone()  # this takes the snapshot
+        version = connection.execute("PRAGMA data_version").fetchone()[0]  # this takes the snapshot
+        if version == connection.version and sum(map(len, found.values())) <= MOST:
+            connection.found = found
+        connection.version = version
     try:
         yield
     finally:
@@ -86,6 +110,8 @@ def opened_for_reading(path: Path) -> SnapshotConnection:
     with ExitStack() as undo:
         connection = _connection(path, "ro", SnapshotConnection)
         undo.callback(connection.close)
+        connection.clear_caches()
+        register_cache(connection)
         connection.execute("PRAGMA query_only = ON")
         connection.execute(f"PRAGMA cache_size = {READER_CACHE}")
         undo.pop_all()

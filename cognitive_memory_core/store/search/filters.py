@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from ...domain.reading import EventListing, EventState, LineListing, ReadFilter
 from ...domain.scope import Interval, Scene
+from ..database.connections import kept
 from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, micros, select
 
 Values = tuple[str | int, ...]
@@ -157,9 +158,11 @@ class Corpus(Generic[T]):
 
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return, by seq and in the given order, those of the rows that the read filter admits."""
-        query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
-        found = self.admitted(read_filter, connection.execute(query, (listed(seqs),)))
-        return {seq: found[seq] for seq in seqs if seq in found}
+        found = kept(connection, (self.table, read_filter))  # None: not admitted, or gone
+        if missing := [seq for seq in seqs if seq not in found]:
+            query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+            found |= dict.fromkeys(missing) | self.admitted(read_filter, connection.execute(query, (listed(missing),)))
+        return {seq: item for seq in seqs if (item := found[seq]) is not None}
 
 
 EVENTS = Corpus("events", EVENT.fields, sql_filter, found_event, ReadFilter.admits)

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from ...text.terms import SEARCHED
+from ..database.connections import kept
 from ..database.rows import Row, always_kept, bound, listed, select
 from ..database.words import TERM_BYTES, hashed
 from ..numpy_on_use import Array, DTypeLike, Mask, NDArray, Scores, Vectors, np
@@ -43,8 +44,11 @@ _STATE = select(", ".join(map(_LAST.format, ("row_changes", "events", "messages"
 
 def state_of(connection: Connection) -> State:
     """Return the state of a snapshot."""
-    changes, *rows = connection.execute(_STATE).fetchone()
-    return State(changes, int(always_kept(connection, "revision")), *rows)
+    found = kept(connection, "state")
+    if not found:
+        changes, *rows = connection.execute(_STATE).fetchone()
+        found[0] = State(changes, int(always_kept(connection, "revision")), *rows)
+    return found[0]
 
 
 class Column:
