@@ -177,7 +177,7 @@ def _admitted(
     scored = best(seqs, scores, limit + SPARE)
     found = EVENTS.at(connection, read_filter, [*islice(scored, limit)])
     if len(found) < min(limit, len(scored)):
-        found = EVENTS.at(connection, read_filter, [*scored])
+        found |= EVENTS.at(connection, read_filter, [*islice(scored, limit, None)])
     if len(found) < limit and len(scored) == limit + SPARE:  # too many of the best lie outside a narrow filter
         clause, values = EVENTS.filter_of(read_filter)
         query = select("e.seq", "events e", clause)
