@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, cast
 
 import orjson
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
 from .. import sentences
 from ..disk import MAX_BYTES
@@ -144,13 +144,6 @@ _LATE = ConfigDict(defer_build=True)  # built for the first job: an opening need
 _SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant, config=_LATE)
 
 
-class JobHead(BaseModel):
-    """The fields of a job's JSON object other than those of its turn or dialogue."""
-
-    model_config = _LATE
-    accepted_at: AwareDatetime | None = None
-
-
 ERROR_LENGTH = 500
 _DEEPEST = 64
 HOLDERS = ("message_ids", "recent_messages", "messages")  # keys under which a job keeps messages or their ids
@@ -214,10 +207,10 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
             _refuse_contradiction(body, cast("Body", scene))
         else:
             fields = _foreign(body)
-        head = JobHead.model_validate(fields)
+        accepted_at = _SEED_INSTANT.validate_python(fields.get("accepted_at")) or arrived_at
         work = _adapter(Dialogue if fields.get("kind") == "dialogue" else Turn).validate_python(fields)
         if "scene" in body:
-            return Job(job_id, work, head.accepted_at or arrived_at)
+            return Job(job_id, work, accepted_at)
         bounded = work.within(TurnLimits())  # the older system had no limits
         return Job(job_id, bounded, fields["happened_at"] or arrived_at)
     except ValidationError as refused:
