@@ -86,6 +86,7 @@ class FileProfiles:
         self._without_gone = without_gone
         self._lock = threading.RLock()  # held by the thread that writes
         self._recent: dict[ProfileLocation, codec.ProfileFile] = {}
+        self._synced: set[Path] = set()  # folders
 
     def read(self, key: ProfileKey) -> Profile | None:
         """Return the current profile; None if there is none. The file is read each time, and parsed only if it changed.
@@ -170,7 +171,7 @@ class FileProfiles:
             kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
             if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
                 return False
-            self._create_folder(location.history, is_first=not ids)
+            self._create_folder(location.history)
             self._disk.create(location.revision(revision.id), codec.ProfileFile(tidy(revision.profile)).written())
             self._prune(location)
             return True
@@ -290,7 +291,7 @@ class FileProfiles:
         if current and self._keep:
             newest = next(iter(self._revision_ids(location)), "")
             if not newest or not self._revision_equals(location, newest, current.data):  # as a crash may have left it
-                self._create_folder(location.history, is_first=not newest)
+                self._create_folder(location.history)
                 self._disk.create(location.revision(revision_id(self._clock.now(), newest)), current.data)
         kept = self._replace(location, current, profile)
         self._prune(location)
@@ -300,7 +301,7 @@ class FileProfiles:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
         others = current.others if current else ()
         data = codec.ProfileFile(profile, others).written()
-        self._create_folder(location.folder, is_first=current is None)
+        self._create_folder(location.folder)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
         try:
@@ -320,16 +321,18 @@ class FileProfiles:
         self._remember(location, codec.ProfileFile(stored, others, data))
         return stored
 
-    def _create_folder(self, folder: Path, *, is_first: bool) -> None:
+    def _create_folder(self, folder: Path) -> None:
         """Create a folder and its missing parents, accessible to their owner only.
 
-        For a profile's first file (``is_first``) the folders above are synced: a crash may have left them unsynced.
+        A process syncs each of them once, because a crash may have left it unsynced.
         """
-        if not is_first and folder.is_dir():
-            return
         for level in reversed([folder, *(above for above in folder.parents if self._root in above.parents)]):
-            self._disk.make_folder(level)
+            if not level.is_dir():
+                self._disk.make_folder(level)
+            elif level in self._synced:
+                continue
             self._disk.sync_folder(level.parent)
+            self._synced.add(level)
 
     def _revision_equals(self, location: ProfileLocation, past_id: str, data: bytes) -> bool:
         """Return whether a revision has exactly these bytes."""

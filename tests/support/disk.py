@@ -103,8 +103,8 @@ class FaultyDisk(Disk):
 class FragileDisk(FaultyDisk):
     """A disk behind a volatile cache: after a power cut it holds only what was fsynced.
 
-    A file keeps the content of its last fsync, a folder the names of its last fsync; a name whose file was never
-    fsynced becomes empty.
+    A file keeps the content of its last fsync, a folder the names of files of its last fsync; a name whose file was
+    never fsynced becomes empty.
     """
 
     def __init__(self, *folders: Path) -> None:
@@ -123,7 +123,7 @@ class FragileDisk(FaultyDisk):
     def cut_power(self) -> None:
         """Discard everything that was not fsynced."""
         for folder, names in self._durable.items():
-            for path in folder.iterdir():
+            for path in filter(Path.is_file, folder.iterdir()):
                 path.unlink()
             for name, content in names.items():
                 (folder / name).write_bytes(content)
@@ -145,4 +145,5 @@ class FragileDisk(FaultyDisk):
             self._synced[str(path)] = path.read_bytes()
 
     def _keep(self, folder: Path) -> None:
-        self._durable[folder] = {path.name: self._synced.get(str(path), b"") for path in folder.glob("*")}
+        files = filter(Path.is_file, folder.glob("*"))
+        self._durable[folder] = {path.name: self._synced.get(str(path), b"") for path in files}
