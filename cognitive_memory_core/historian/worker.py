@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from ..domain.scope import log_fields
-from ..errors import CognitiveMemoryError, PermanentError, TooSlow, TransientError, UnavailableError
+from ..errors import CognitiveMemoryError, PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
 from ..queue.job_queue import Claim, FileQueue
 from ..settings.schema import Live, Settings
 from ..tasks import BackgroundLoop, ErrorState, completed, isolated
@@ -21,7 +22,7 @@ from .pipeline import Pipeline
 log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds
 SHORTEST_POLL = 0.05
-LONGEST_QUEUE_PAUSE = 30.0  # seconds between two tries while the queue is unavailable
+LONGEST_QUEUE_PAUSE = 30.0  # seconds between two tries while the queue or the disk is unavailable
 NAME = "HistorianWorker"
 MAX_STORING = 16  # jobs that store their results beside the ``historian.concurrency`` ones that may call a model
 
@@ -57,7 +58,8 @@ class HistorianWorker:
     """Processes the jobs of a queue in one background loop, those of several places at a time.
 
     An outage of a model or store logs one line when it begins and one when it ends, however many jobs it requeues. It
-    ends when one of those jobs is done, or when no job waits.
+    ends when one of those jobs is done, or when no job waits. While the disk refuses results, one job at a time tries
+    it, after growing pauses, because each try costs the calls of the job again.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class HistorianWorker:
         self._storing: set[asyncio.Task[None]] = set()  # those of them that made their last model call
         self._jobs, self._outage = ErrorState(NAME), ErrorState(NAME)
         self._turned_back: set[str] = set()  # ids of the jobs that an outage requeued
+        self._refusals, self._rests_until = 0, 0.0  # by the disk, in a row; no job is claimed before this instant
         self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet
         self._is_nudged = True
         self._claiming = asyncio.Lock()  # so that a suspension begins when a claim under way is known
@@ -124,6 +127,8 @@ class HistorianWorker:
         while not self.paused and not self._suspensions:
             calling = len(self._running) - len(self._storing)
             if calling >= settings.concurrency or len(self._running) >= settings.concurrency + MAX_STORING:
+                break
+            if self._refusals and (self._running or time.monotonic() < self._rests_until):
                 break
             async with self._claiming:
                 claim = None if self._suspensions else await self._queue.claim()
@@ -184,6 +189,9 @@ class HistorianWorker:
             if is_outage(error):  # only the first failure of an outage is logged
                 self._turned_back.add(job.id)
                 self._outage.note(error)
+                if isinstance(error, StorageRefused) and time.monotonic() >= self._rests_until:
+                    self._rests_until = time.monotonic() + min(FIRST_PAUSE * 2**self._refusals, LONGEST_QUEUE_PAUSE)
+                    self._refusals = min(self._refusals + 1, 10)
             else:
                 said, fields = described(error), log_fields("job", job_id=job.id, place=job.scope)
                 log.warning("HistorianWorker job=%s attempt=%d: %s", job.id, claim.attempts, said, extra=fields)
@@ -195,6 +203,7 @@ class HistorianWorker:
                 settle = partial(self._queue.bury, claim, described(error))
         else:
             self._jobs.end()
+            self._refusals, self._rests_until = 0, 0.0
             if job.id in self._turned_back:
                 self._end_outage()
             self._on_stored()

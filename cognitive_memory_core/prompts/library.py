@@ -105,7 +105,7 @@ _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "triage": (*_ANCHORS, "earlier"),
     "merge": ("time", "target", "facts", "max_chars"),
     "compress": (*_AROUND, "earlier", "max_chars"),
-    "evolve": (*_AROUND, "beliefs", "most"),
+    "evolve": (*_AROUND, "beliefs", "earlier", "most"),  # "earlier" is empty: older templates hold it
 }
 _OPTIONAL = frozenset(("calendar", "neighbours", "source", "earlier"))
 TEMPLATES = tuple(_PLACEHOLDERS)
@@ -205,6 +205,7 @@ class PromptLibrary:
         parts = {
             **_shared_placeholders(job_context, people_list, lines, marks_admins=True),
             "beliefs": block("群记忆", rendering.beliefs(beliefs, people_list, job_context.when.tzinfo)),
+            "earlier": "",
             "most": str(most),
         }
         template = filled(self._templates["evolve"], parts)

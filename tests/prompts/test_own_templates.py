@@ -85,6 +85,14 @@ def test_every_template_ships_and_is_fit_to_be_copied() -> None:
     assert own_ask.prompt == merge(of_person, 10).prompt
 
 
+def test_a_template_of_an_earlier_version_is_still_used() -> None:
+    """A template for evolution that still has the summary of older lines is used; nothing stands there."""
+    own = "按我的规矩\n<!-- prompt -->\n$time $place\n最多 $most 条\n$people\n$beliefs\n$earlier\n$lines"
+    library = PromptLibrary({"evolve": own})
+    ask = library.evolve([], [said(1, PEOPLE[0].id, "乙")], job_context(), most=9)
+    assert (library.problems, ask.instructions, "$" in ask.prompt) == ((), "按我的规矩", False)
+
+
 def test_prompts_are_shown_filled(tmp_path: Path) -> None:
     """Each prompt is shown with a sample: the file's template, one that is only tried, and why one cannot be used."""
     (tmp_path / "rewrite.md").write_text(OWN, "utf-8")
