@@ -312,11 +312,11 @@ class NameObserver:
             agent, group_id = alias.scope.agent, alias.scope.group_id
             member = ProfileKey.member(group_id, alias.user_id, agent) if group_id else None
             renamed[member or ProfileKey.user(alias.user_id, agent)] = alias.name
+        failure: CognitiveMemoryError | None = None
         for key, name in renamed.items():
             try:
                 if await self.profiles.rename(key, name):
                     await self.index.take_in(key, self.profiles.read)
             except CognitiveMemoryError as refused:
-                self.trouble.note(refused)
-            else:
-                self.trouble.end()
+                failure = refused
+        self.trouble.note(failure) if failure else self.trouble.end()

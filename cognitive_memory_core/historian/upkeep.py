@@ -47,13 +47,13 @@ class Upkeep:
         self.loop = BackgroundLoop("housekeeping", self._round)
 
     async def _round(self) -> float:
-        """Purge, delete old messages, and examine; if deleting fails, the loop retries soon."""
+        """Purge, examine, and delete old messages; if deleting fails, as in a damaged ledger, the loop retries soon."""
         await self._purge()
-        await self.prune()
-        await self.shrink()
         if time.monotonic() >= self._examine_at:
             await self.examine()
             self._examine_at = time.monotonic() + EXAMINED_EVERY
+        await self.prune()
+        await self.shrink()
         return min(PRUNED_EVERY, max(self._examine_at - time.monotonic(), 0.0))
 
     async def prune(self) -> None:

@@ -18,7 +18,7 @@ from ..disk import decodings
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn, without_lines
-from ..errors import PermanentError
+from ..errors import LimitReached, PermanentError
 from ..text.names import is_said_by_hidden, writable_text
 from ..text.people import BARE_ID
 from . import format as codec
@@ -47,7 +47,10 @@ def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
         return None
     kept = {name: body[name] for name in ("id", "failed_at") if name in body}
     error = {"error": hide(str(body["error"]))} if "error" in body else {}
-    left = codec.encoded(replace(job, work=rest), {**kept, "accepted_at": body.get("accepted_at"), **error})
+    try:
+        left = codec.encoded(replace(job, work=rest), {**kept, "accepted_at": body.get("accepted_at"), **error})
+    except LimitReached:  # what stands for the person is longer than a name
+        return b""
     return None if left == data else left
 
 
@@ -65,8 +68,8 @@ def _left_of(work: Turn | Dialogue, user_id: str, hide: Hide) -> Turn | Dialogue
         return None if is_theirs else without_lines(work, is_kept, hide)
     rest = without_lines(work, is_kept, hide)
     speakers = [line.scene for line in rest.messages if not line.is_bot]
-    is_emptied = len(rest.messages) < len(work.messages) and not speakers
-    if is_emptied or (is_theirs and rest.scene.kind != "group"):
+    is_changed = is_theirs or len(rest.messages) < len(work.messages)
+    if (is_changed and not speakers) or (is_theirs and rest.scene.kind != "group"):
         return None
     return replace(rest, scene=speakers[-1]) if is_theirs else rest
 

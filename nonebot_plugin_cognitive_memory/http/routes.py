@@ -379,13 +379,18 @@ class _Export(FileResponse):
         super().__init__(path, media_type=JSON_LINES, filename=FILE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        last: list[Message] = []
+
         async def forward(message: Message) -> None:
-            if not message.get("more_body", True):
-                await self._stack.aclose()  # before the client knows that it has everything
-            await send(message)
+            if message.get("more_body", True):
+                await send(message)
+            else:
+                last.append(message)
 
         async with self._stack:
             await super().__call__(scope, receive, forward)
+        for message in last:  # after the file is closed and removed: then the client knows that it has everything
+            await send(message)
 
 
 async def evolve_group(group_id: GroupId, operator: Operator, days: DaysRead = 1) -> Answer:

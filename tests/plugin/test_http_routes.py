@@ -304,9 +304,19 @@ async def test_a_change_of_what_changed_meanwhile_shows_the_present_version(worl
     assert (await world.told("GET", "/events"))["events"] == []
 
 
-async def test_export_streams_one_agent(world: World) -> None:
-    """An export is sent as JSON Lines with the agent's lines alone, and leaves no file behind; one at a time."""
-    before = _exports()
+async def test_export_streams_one_agent(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An export is sent as JSON Lines with the agent's lines alone, and leaves no file behind; one at a time.
+
+    The file is closed before it is removed, because Windows removes no open file.
+    """
+    open_files, clean, before = list[str](), tempfile.TemporaryDirectory.cleanup, _exports()
+
+    def cleanup(folder: tempfile.TemporaryDirectory[str]) -> None:
+        links = (link for link in Path("/proc/self/fd").glob("*") if link.is_symlink())
+        open_files.extend(name for link in links if (name := str(link.readlink())).endswith("memory.jsonl"))
+        clean(folder)
+
+    monkeypatch.setattr(tempfile.TemporaryDirectory, "cleanup", cleanup)
     async with world.asking.stream("GET", "/export") as answer:
         assert answer.headers["content-type"].startswith("application/x-ndjson")
         assert (await world.asking.get("/export")).status_code == 409
@@ -319,6 +329,7 @@ async def test_export_streams_one_agent(world: World) -> None:
     assert "乌龙茶" in person
     assert "聚餐" not in person
     assert not _exports() - before
+    assert open_files == []
 
 
 def _exports() -> set[Path]:

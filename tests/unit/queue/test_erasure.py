@@ -6,9 +6,14 @@ import json
 
 import pytest
 
-from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.domain.turn import Dialogue, Job
 from cognitive_memory_core.queue.erasure import summaries_without, without_person
+from cognitive_memory_core.queue.format import encoded
 from cognitive_memory_core.text.people import Redaction
+from tests.support.builders import a_job
+from tests.support.clock import NOON
 
 PLACE = Scope("default", "private", "2000001")
 HIDE = Redaction.of({"2000001"}, {"阿棠"})
@@ -52,3 +57,12 @@ def test_a_file_in_another_encoding_that_mentions_the_person_goes(encoding: str)
     assert without_person(others.encode(encoding), user_id="2000001", hide=HIDE) is None
     assert erased(WRITTEN.encode(encoding)) == b""
     assert erased(others.encode(encoding)) is None
+
+
+def test_a_job_of_which_nothing_can_be_left_goes() -> None:
+    """A dialogue of the person with the bot's lines alone goes, as does a job that would grow too large."""
+    mine, bots = Scene.group("10001", "2000001"), Scene.group("10001", "90001")
+    silent = Job("silent", Dialogue(mine, [Message("m1", bots, "在的", NOON, is_bot=True)]), NOON)
+    large = a_job("阿棠" * 1_300_000, scene=Scene.group("10001", "2000002"))
+    for job in (silent, large):
+        assert without_person(encoded(job), user_id="2000001", hide=HIDE) == b""
