@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import BadArgument, CognitiveMemory, Message, Scene
+from tests.support.clock import FrozenClock
 from tests.support.telling import GAMES, READING, READING_MILI, a_memory
 
-NOW = datetime.now(timezone.utc).replace(microsecond=0)
+NOW = datetime(2026, 6, 5, 4, tzinfo=timezone.utc)
 
 
 async def say(memory: CognitiveMemory, scene: Scene, text: str, minutes_ago: float) -> None:
@@ -23,7 +24,7 @@ async def say(memory: CognitiveMemory, scene: Scene, text: str, minutes_ago: flo
 
 async def test_what_was_said_since_somebody_left(tmp_path: Path) -> None:
     """Lines after the asker's last one are counted by talk and speaker, with the events made of them."""
-    async with a_memory(tmp_path) as memory:
+    async with a_memory(tmp_path, clock=FrozenClock(NOW)) as memory:
         await say(memory, READING_MILI, "我把聚会定在6月1号了", 500)
         await say(memory, READING, "好，我先下线了", 400)
         await say(memory, READING_MILI, "聚会改到6月8号下午三点", 300)
@@ -47,7 +48,7 @@ async def test_what_was_said_since_somebody_left(tmp_path: Path) -> None:
 
 async def test_it_may_be_asked_for_a_time(tmp_path: Path) -> None:
     """``since`` is a time with a zone or ISO text; anything else is a mistake of the caller."""
-    async with a_memory(tmp_path) as memory:
+    async with a_memory(tmp_path, clock=FrozenClock(NOW)) as memory:
         for minutes_ago in (300, 200, 100):
             await say(memory, READING_MILI, f"{minutes_ago} 分钟以前", minutes_ago)
         since = NOW - timedelta(minutes=250)

@@ -256,7 +256,7 @@ def test_a_model_that_is_not_there(home: BotHome) -> None:
         ((), False, "没有配置模型：由规则史官整理"),
         (('BRIDGES=["llmchat"]',), False, "没有配置模型：机器人运行时借 llmchat 的"),
         (('BRIDGES=["llmchat"]', "MODELS__HISTORIAN__BORROW=off"), False, "没有配置模型：由规则史官整理"),
-        (('BRIDGES=["llmchat"]',), True, "不会自己去借 llmchat 的"),
+        (('BRIDGES=["llmchat"]',), True, "不会自动借用 llmchat 的模型"),
         (('BRIDGES=["llmchat"]', "MODELS__HISTORIAN__BORROW=llmchat"), True, "没有配置模型：机器人运行时借 llmchat 的"),
     ],
 )

@@ -118,8 +118,8 @@ CONFIGURATION = "COGNITIVE_MEMORY__MODELS__EMBEDDING__"
         (status(413), PermanentError, "HTTP 413"),
         (status(422), PermanentError, "HTTP 422"),
         (model_server.huge(12), BadAnswer, "1048576"),
-        (model_server.bomb(40), BadAnswer, "解压"),
-        (raw(b"x", headers={"Content-Encoding": "br"}), BadAnswer, "解压"),
+        (model_server.bomb(40), BadAnswer, "压缩"),
+        (raw(b"x", headers={"Content-Encoding": "br"}), BadAnswer, "压缩"),
     ],
 )
 async def test_every_failure_has_its_name(
