@@ -17,15 +17,16 @@ from ..ports import REFUSED, Chat, MergedLine, MergedLines, MergeInput, Merger, 
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings.schema import Live, Settings
-from ..text.names import described, one_line, plain
+from ..text.names import blanked, described, named, one_line, plain
 from ..text.people import foreign_ids, is_hearsay
 from ..text.statements import Line, is_talk, offences, speaks_of_rank_or_debt, strange_figures
 from ..text.terms import FUNCTION_WORDS, index_terms
-from ..text.time.time_words import mentions
+from ..text.time.time_words import is_time, mentions
 from .rules import LINE_LENGTH, line_as_said, quoted
 
 log = logging.getLogger(__name__)
 LEFT_OUT = f"{REFUSED}profile"  # what the report counts lines of profiles under that rest on nothing
+LEAST_SAID = 0.5  # share of a line's words, without names and times, that its facts have
 ENDED = 3  # a merge ends at most one in so many of the lines that stand
 _SPOKEN = re.compile(rf"\(([^()\s]{{1,128}})\)({re.escape(sentences.context.OF_ADMIN)})?：“([^”]*)")  # in a fact
 
@@ -90,7 +91,8 @@ def _merged(answer: ProfileAnswer, shown: Sequence[Fact], given: MergeInput, now
         key = duplicate_key(tag)
         if events := tuple(event_id for event_id, own in words.items() if key and key in own):
             tags[one_line(tag).strip("#＃ ")] = events
-    return MergedLines(tuple(line for line in lines if line is not None), tags, outdated)
+    written = {duplicate_key(line.text): line for line in reversed(lines) if line is not None}  # each text once
+    return MergedLines(tuple(reversed(written.values())), tags, outdated)
 
 
 def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLine | None:
@@ -98,8 +100,8 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
 
     A fact that has no word in common with the line does not count, and neither does what a member said in it. A
     group's line that no admin's words carry gives way to the words of its facts, each with who said it.
-    A line with a number, day or id that its facts do not have, or with words such as 我 and 明天, gives way to the
-    words of its facts.
+    A line with a number, day or id that its facts do not have, with fewer than half of its words from them, or with
+    words such as 我 and 明天, gives way to the words of its facts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
     words = _terms(said)
@@ -120,8 +122,11 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     names = [name for one in (given.person, *given.people) for name in (one.name, one.id, *one.aliases) if name]
     lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in facts]
     source = plain("\n".join(fact.text for fact in facts))
+    spans = [(found.start, found.stop) for found in mentions(said)]
+    words = _terms(blanked(said, (*spans, *named(said, names, is_time))))
     is_sound = (is_admins or not given.is_group) and not (
-        any(map(is_talk, offences(said, names=names)))
+        len(words & _terms(source)) < LEAST_SAID * len(words)
+        or any(map(is_talk, offences(said, names=names)))
         or any(found.kind == "relative" for found in mentions(said))
         or strange_figures(said, lines, names)
         or foreign_ids(plain(said), source, {}, names)

@@ -42,12 +42,13 @@ from .statements import called
 
 log = logging.getLogger(__name__)
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text
-MOST_NEAR = 8  # neighbours shown to a model
+MOST_NEAR = 10  # neighbours shown to a model
 LOOKED_AT = 12  # events per search; in private some of them are of groups
 SEARCHED = 20  # texts of a job that are searched for
 LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
 NEAR = 0.15  # least share of a text's terms that an event must have to count as near
 NEWEST = 3  # events of the place, shown whatever they are about; more where fewer others are near
+LATELY = 40  # newest events, among which what the sender of a line said is looked for by its quotes, too
 EARLIER = 6  # lines before a dialogue
 WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
 EARLIER_LENGTH = 80  # characters of one of them
@@ -127,9 +128,9 @@ class SurroundingsReader:
             known = {text for text, event in before.items() if event.is_absolute or not self.asks_model}
             asked = [text for text in asked if text not in known]
         if self.asks_model:
-            near = self._near(connection, _texts(work, asked), names, read_filter)
+            recent = EventLedger.recent(connection, read_filter, LATELY)
+            near = self._near(connection, _texts(work, asked), names, read_filter, recent)
             if isinstance(work, Dialogue) and work.messages:
-                recent = EventLedger.recent(connection, read_filter, MOST_NEAR)
                 known = {event.id for event in near}
                 newest = [event for event in recent if event.scope == scene.scope and event.id not in known]
                 near = [*near[: MOST_NEAR - len(newest[:NEWEST])], *newest][:MOST_NEAR]
@@ -139,19 +140,26 @@ class SurroundingsReader:
         return replace(alone, job_context=job_context, asked=asked, before=before)
 
     def _near(
-        self, connection: Snapshot, texts: Iterable[tuple[str, str]], names: Sequence[str], read_filter: ReadFilter
+        self,
+        connection: Snapshot,
+        texts: Iterable[tuple[str, str]],
+        names: Sequence[str],
+        read_filter: ReadFilter,
+        recent: Sequence[Event],
     ) -> list[Event]:
         """Return the events of the same place that are most similar to one of the texts, best first.
 
         Times and people's names do not count: a word that is somebody's name in one text and a thing in another (饺子)
         is no similarity. What the sender of a line said themselves is near by one word in common, since they may change
-        it.
+        it; among ``recent`` events also if only their quotes have it.
         """
         found: dict[str, tuple[float, Event]] = {}
         for text, voice in texts:
             terms = _terms_of(text, names)
             fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
-            for event, _ in self.ledger.corpora.found_events(connection, terms, read_filter, LOOKED_AT):
+            own = {event.id: event for event in recent if voice and event.sender_id == voice}
+            searched = self.ledger.corpora.found_events(connection, terms, read_filter, LOOKED_AT)
+            for event in (own | {event.id: event for event, _ in searched}).values():
                 said = " ".join((event.text, *(quote.text for quote in event.quotes)))
                 common = len(set(terms).intersection(_terms_of(said, (*names, event.sender_name))))
                 is_near = common >= (1 if voice and event.sender_id == voice else fewest)

@@ -96,7 +96,7 @@ def shown_name(name: str) -> str:
     return defused(clean_name(name))
 
 
-MOST_NEIGHBOURS = 8
+MOST_NEIGHBOURS = 10
 MOST_FACTS = 60
 ROOM = 24_000  # characters of all lines together; above it each line is cut to an equal share
 SHORTEST_LINE = 60

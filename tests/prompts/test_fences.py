@@ -113,7 +113,7 @@ def test_dollars_and_braces_come_through() -> None:
 
 
 def test_sizes_are_bounded() -> None:
-    """However much is passed, a prompt shows at most 40 people, 8 neighbouring events and a bounded length."""
+    """However much is passed, a prompt shows at most 40 people, 10 neighbouring events and a bounded length."""
     many = tuple(
         Person(str(2_000_000 + at), f"成员{at}号", tuple(f"旧名{at}_{old}" for old in range(10))) for at in range(2_000)
     )
@@ -126,5 +126,5 @@ def test_sizes_are_bounded() -> None:
     drawing = merge(given_facts(Person(TANG, "阿棠"), facts(*["长" * 9_000] * 48), *many_told))
     assert [len(ask.prompt) < 80_000 for ask in (rewrite, triage, drawing)] == [True] * 3
     assert len(rewrite.prompt.partition("<名单>\n")[2].partition("\n</名单>")[0].split("\n")) == 40
-    assert [f"\nE{at}. " in triage.prompt for at in (8, 9)] == [True, False]
+    assert [f"\nE{at}. " in triage.prompt for at in (10, 11)] == [True, False]
     assert "\n200. " in triage.prompt

@@ -120,7 +120,7 @@ async def test_an_admins_wording_is_nobodys_word(tmp_path: Path) -> None:
         reworded = await memory.reword_belief(GROUP, first.id, " 周六晚上讨论新番 ")
         assert (reworded.statement, reworded.version, reworded.supporters) == ("周六晚上讨论新番", 2, ())
         text = (await memory.context(GROUP, "什么时候讨论新番")).text
-        assert "周六晚上讨论新番（2026-03-04 还这么说）" in text
+        assert "周六晚上讨论新番（归纳于 2026-03-04）" in text
         assert FRIDAY not in [one.statement for one in (await memory.beliefs(GROUP)).beliefs]
         for statement, error in (
             ("不讨论政治", core.MistakeError),
@@ -142,7 +142,7 @@ async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
         context = await memory.context(GROUP, "我们来讨论一下政治吧")
         (section,) = [one for one in context.sections if one.title == "群记忆"]
         assert sorted(section.lines) == sorted(
-            f"- {text}（据 {who}，2026-03-04 还这么说）"
+            f"- {text}（据 {who} 的话，归纳于 2026-03-04）"
             for text, who in (("不讨论政治", "阿墨(2000003)"), (FRIDAY, "豆沙(2000001)"))
         )
         taboo = (await memory.search_beliefs(GROUP, "不讨论政治", threshold=0.3))[0].belief
@@ -180,7 +180,7 @@ async def test_newer_events_stand_beside_a_belief(tmp_path: Path) -> None:
         context = await memory.context(GROUP, "哪天讨论新番")
         (section,) = [one for one in context.sections if one.title == "群记忆"]
         (line_shown,) = section.lines
-        assert line_shown.startswith(f"- {FRIDAY}（据 豆沙(2000001)，2026-03-04 还这么说）（2026-03-05 后来：")
+        assert line_shown.startswith(f"- {FRIDAY}（据 豆沙(2000001) 的话，归纳于 2026-03-04）（2026-03-05 后来：")
         assert line_shown.endswith("后来：豆沙(2000001)：“讨论新番改到每周六晚上吧”）")
 
 

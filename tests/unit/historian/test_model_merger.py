@@ -86,12 +86,19 @@ async def test_a_line_without_facts_is_left_out() -> None:
         "在青岛听10086的",
         "我做木工",
         "明天去青岛",
+        "在青岛偷东西被抓过",
     ],
 )
 async def test_what_its_facts_do_not_say_gives_way_to_their_words(text: str) -> None:
-    """A line with a figure, day or id of none of its facts, or with 我 or 明天, becomes the words that were said."""
+    """A line with a figure, day, id or most words of none of its facts, or 我 or 明天, becomes what was said."""
     drawn = await merged(of_person("我在青岛做木工"), line(text, 1))
     assert drawn.lines == (MergedLine("身份", "“我在青岛做木工”（记于 2026-03-05）", ("e1",)),)
+
+
+async def test_what_was_said_is_written_once() -> None:
+    """Several lines that give way to the words of one fact, or repeat each other, leave one line."""
+    drawn = await merged(of_person("我在青岛做木工"), line("是青岛的群主", 1), line("青岛最有钱", 1), line("做木工", 1))
+    assert [one.text for one in drawn.lines] == ["“我在青岛做木工”（记于 2026-03-05）", "做木工"]
 
 
 async def test_a_tag_stands_in_a_fact() -> None:

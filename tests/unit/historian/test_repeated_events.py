@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.event import Draft, Event, Quote
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.historian.pipeline import MOST_NEAR, Surroundings, SurroundingsReader, is_timeless
@@ -89,6 +89,16 @@ async def test_what_the_same_voice_may_change_is_near() -> None:
     trip = an_event("阿棠(2000001)：“7月6号去成都实习，猫要人喂”", sender_id="2000001")
     newer = [an_event(f"新事{number}", QI, happened_at=NOON.replace(day=5)) for number in range(MOST_NEAR)]
     line = a_message("实习推迟了，改成7月13号走，别的安排都照旧不变", GROUP)
+    assert (await near(Dialogue(GROUP, (line,)), trip, *newer))[0] == trip.text
+    assert trip.text not in await near(Dialogue(QI, (a_message(line.text, QI),)), trip, *newer)
+
+
+async def test_what_the_same_voice_may_change_is_near_by_its_quotes() -> None:
+    """The word in common may stand in the quotes only, since a model words an event in words of its own."""
+    quote = Quote("m1", "2000001", "My flight is at 7:40", "", NOON)
+    trip = an_event("阿棠(2000001) flies home in the morning", sender_id="2000001", quotes=(quote,))
+    newer = [an_event(f"新事{number}", QI, happened_at=NOON.replace(day=5)) for number in range(MOST_NEAR)]
+    line = a_message("flight moved", GROUP)
     assert (await near(Dialogue(GROUP, (line,)), trip, *newer))[0] == trip.text
     assert trip.text not in await near(Dialogue(QI, (a_message(line.text, QI),)), trip, *newer)
 
