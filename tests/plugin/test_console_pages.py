@@ -170,7 +170,7 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         assert "不剧透" in listed
         belief = listed.split("/beliefs/open?", 1)[1].split("id=", 1)[1].split('"', 1)[0]
         fields = {"group": "20001", "id": belief}
-        assert "依据 1 句，这里是其中 1 句" in await visitor.look("/beliefs/open", **fields)
+        assert "依据 1 句" in await visitor.look("/beliefs/open", **fields)
         assert "只在周六跑步" in await visitor.act("/beliefs/change", **fields, action="reword", text="只在周六跑步")
         assert "0.30" in await visitor.act("/beliefs/change", **fields, action="strength", strength="0.3")
         retired = await visitor.act("/beliefs/change", **fields, action="retire", reason="过时了")
@@ -304,10 +304,12 @@ async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> 
     async with shown.visited() as visitor:
         page = await visitor.look("/settings")
         assert "COGNITIVE_MEMORY__AGENT=default" in page
-        assert "每轮自动想起几条：5" in await visitor.act(
+        assert "现在是 5（每轮自动想起几条" in await visitor.act(
             "/settings/change", key="query.auto_top_k", value="5", action="set"
         )
-        assert "每轮自动想起几条：8" in await visitor.act("/settings/change", key="query.auto_top_k", action="reset")
+        assert "现在是 8（每轮自动想起几条" in await visitor.act(
+            "/settings/change", key="query.auto_top_k", action="reset"
+        )
         refused = await visitor.send(
             "/settings/change",
             form_token=await visitor.form_token(),
