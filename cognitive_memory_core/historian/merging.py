@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -184,6 +185,7 @@ class EntityMerge:
 
 log = logging.getLogger(__name__)
 NAME = "historian_profile_merge"
+TRIES = 3  # merges in a row that somebody who writes the file may spoil: each costs a call
 POLL = 0.25  # seconds between two readings of the clock, since setting it raises no event
 LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
 LOOKS_WHILE_LEARNING = 1.0  # seconds between two checks while jobs wait: facts wait ten seconds then, if they are few
@@ -204,6 +206,7 @@ class ProfileMerging:
         self.trouble = ErrorState(NAME)
         self.loop = BackgroundLoop(NAME, self._round)
         self._merges: set[asyncio.Task[None]] = set()
+        self._overtaken = Counter[ProfileKey]()  # how often in a row somebody else wrote the file meanwhile
         self._next_due: datetime | None = None
         self._looked_at = 0.0
         self._nudges = self._answered = 0  # a nudge counts as answered when what it told of has been read
@@ -303,11 +306,14 @@ class ProfileMerging:
                 return
             try:
                 await self._entity.merge(key)
-            except Overtaken:  # the next round, which follows at once, begins with the file as it is now
-                pass
+                self._overtaken.pop(key, None)
             except UnavailableError:
                 raise
             except Exception as error:  # noqa: BLE001  # the loop runner: every error of a merge leads to a pause
+                if isinstance(error, Overtaken):
+                    self._overtaken[key] += 1
+                    if self._overtaken[key] % TRIES:
+                        return  # the next round, which follows at once, begins with the file as it is now
                 # an unexpected error is told by its class only, because its text may quote a person
                 said = described(error) if isinstance(error, CognitiveMemoryError) else type(error).__name__
                 await self._entity.ledger.facts.fail(key, said, self._entity.clock.now())

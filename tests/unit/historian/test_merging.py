@@ -12,6 +12,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
+from cognitive_memory_core.profiles.files import Overtaken
 from cognitive_memory_core.settings.schema import HistorianSettings, Live, Settings
 from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.tasks import latest
@@ -101,6 +102,29 @@ async def test_a_broken_model_loses_nothing() -> None:
         assert await merging.state() == MergeState()
     assert await world.summary(TANG) == "甲\n乙"
     assert await world.summary(MILI_THERE) == "丙"
+
+
+async def test_a_file_that_is_always_written_meanwhile_costs_few_calls() -> None:
+    """A merge that somebody's editor overtakes is repeated at once, twice; then its facts wait as after a failure."""
+    tries: list[str] = []
+
+    def react(person: Person) -> None:
+        tries.append(person.id)
+        if len(tries) <= 3:
+            raise Overtaken("有人在改")
+
+    world = World(ScriptedMerger(react))
+    async with running(ProfileMerging(world.entity)) as merging:
+        await told(world, merging, TANG, "甲", "乙")
+        merging.wake_now()
+        await until(lambda: len(tries) == 3)
+        await unmoved()
+        await unmoved()
+        assert len(tries) == 3
+        assert await merging.state() == MergeState(1, 2, 1, "有人在改")
+        world.clock.advance(days=1)
+        await settled(merging)
+    assert await world.summary(TANG) == "甲\n乙"
 
 
 async def test_a_model_that_is_away_counts_nothing() -> None:
