@@ -151,7 +151,9 @@ def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str
     told = _figures(statement, max(whens, default=None), tuple(names))
     given = [_figures(line.text, wall, tuple(names)) for line, wall in zip(lines, walls, strict=True)]
     numbers = {value for one in given for value in one.values}
-    times = {at for one in given for _, at, _ in one.clocks} | {(when.hour % 12) * 60 + when.minute for when in whens}
+    clocks = {at for one in given for _, at, _ in one.clocks}
+    said_at = {(when.hour % 12) * 60 + when.minute for when in whens}
+    times, hours = clocks | said_at, clocks or said_at  # beside a time, the hour in which it was said vouches for none
     spans = [span for one in given for _, of_word in one.days for span in of_word]
     spans += [day(when) for when in whens]
     named_weekdays = {weekday for one in given for weekday in one.weekdays}
@@ -166,7 +168,7 @@ def strange_figures(statement: str, lines: Sequence[Line], names: Collection[str
         strange += [word] if of_word and not (is_known or has_number) else []
     strange += [f"周{one}" for one in told.weekdays if one not in weekdays]
     for word, at, is_whole in told.clocks:
-        is_hour = any(at // 60 == other // 60 for other in times) or (at // 60 or 12) in numbers
+        is_hour = any(at // 60 == other // 60 for other in hours) or (at // 60 or 12) in numbers
         if not (at in times or at // 60 * 60 in times or (is_whole and is_hour)):
             strange.append(word)
     days = {float(one.start.day) for one in spans if one.stop - one.start <= _LONGEST_DAY}

@@ -58,6 +58,13 @@ def test_another_figure_is_strange(statement: str, line: str) -> None:
     assert strange_figures(statement, [Line(line, WEDNESDAY)])
 
 
+def test_the_hour_of_a_line_vouches_only_where_it_tells_no_time() -> None:
+    """What was said at 15:20 may be told as 3点; a line with a time of its own gives that time and no other hour."""
+    said_at = WEDNESDAY.replace(minute=20)
+    assert strange_figures("3点到家", [Line("到家了", said_at)]) == []
+    assert strange_figures("3点开会", [Line("4点开会", said_at)])
+
+
 def test_figures_are_compared_between_statements() -> None:
     """Two statements have equal figures however these are written."""
     assert values_of("欠300元，20:00还") == values_of("晚上8点还三百块")
