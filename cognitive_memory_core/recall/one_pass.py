@@ -197,6 +197,7 @@ class ContextAnswer(Answer):
     replaced: Collection[str] = ()
     beliefs: Sequence[Belief] = ()
     newer: Sequence[Event] = ()  # than these beliefs, replacing events on which they rest
+    basis: Sequence[Message] = ()  # lines on which these beliefs rest, oldest first
     people: KnownPlaces = field(default_factory=lambda: NO_PLACES)
     profiles: TurnProfiles = field(default_factory=TurnProfiles)
 
@@ -239,6 +240,8 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
             answer.beliefs = sources.beliefs.of_turn(on, scene.scope, said, question.vector, sources.consent.belief)
             newer = _replacing(question, on, [source for belief in answer.beliefs for source in belief.event_ids])
             answer.newer = [event for event in newer if event.scope == scene.scope]
+            of_beliefs = [line_id for belief in answer.beliefs for line_id in belief.message_ids]
+            answer.basis = at_once(sources.ledger.log.find, on, scene.scope, of_beliefs) if of_beliefs else ()
     with answer.part("people"):
         shown_items = (*answer.events, *answer.beliefs, *answer.newer)
         answer.people = sources.names.people(on, shown_items, question.query.names.as_known(scene))

@@ -12,7 +12,7 @@ from typing import Literal
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.event import ELLIPSIS, Event, label_of, nested, shortened
+from ..domain.event import ELLIPSIS, Event, duplicate_key, label_of, nested, shortened
 from ..domain.message import Context, Message, Section
 from ..domain.profile import Profile, said_in
 from ..domain.turn import Memo, Person
@@ -29,6 +29,7 @@ PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write mor
 PROFILE_TAGS = 32
 QUOTED_LENGTH = 240  # characters of a line of the log, as in the chat's own window
 REPLIED_LENGTH = 40
+BASIS_LENGTH = 60
 NEXT_LENGTH = 80
 SHORT_PROFILE = 120  # characters of the profile of somebody whom the question names
 SHORT_TAGS = 6
@@ -72,6 +73,7 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         if admits(event)
     ]
     admits_line = consent.present_filter(scene).admits_line
+    basis = [*filter(admits_line, answer.basis)]
     quotes = [
         replace(one, after=tuple(filter(admits_line, one.after)))
         for one in answer.quotes
@@ -82,7 +84,9 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         Part("profiles", titles.TITLE_PERSON, persons),
         Part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
         Part(
-            "rest", titles.TITLE_BELIEFS, [belief_line(one, zone, newer, names.people, here) for one in answer.beliefs]
+            "rest",
+            titles.TITLE_BELIEFS,
+            [belief_line(one, zone, newer, basis, names.people, here) for one in answer.beliefs],
         ),
         Part("events", titles.TITLE_EVENTS, events),
         Part("events", titles.TITLE_QUOTATIONS, [quotation_line(one, names.people, zone) for one in quotes]),
@@ -123,9 +127,17 @@ def event_line(event: Event, zone: tzinfo, people: People = NOBODY, *, is_replac
 
 
 def belief_line(
-    belief: Belief, zone: tzinfo, newer: Iterable[Event], called: People = NOBODY, people: People = NOBODY
+    belief: Belief,
+    zone: tzinfo,
+    newer: Iterable[Event],
+    basis: Iterable[Message] = (),
+    called: People = NOBODY,
+    people: People = NOBODY,
 ) -> str:
-    """Render a belief with who said it and the day of its last confirmation.
+    """Render a belief with who said it, in which words, and the day of its last confirmation.
+
+    The words are those of the first line in ``basis`` on which it rests by the person who said it first: a model worded
+    the belief, and may have twisted what was said. They are left out if the belief says the same.
 
     Behind it stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests, unless
     that event is older than the belief. ``called`` are those whose names the question knows, ``people`` those of the
@@ -134,6 +146,9 @@ def belief_line(
     texts, first = sentences.context, next(iter(belief.supporters), "")
     who = quoted(name_and_id(first, called[first].name if first in called else "")) if first else ""
     whose, day = texts.ACCORDING_TO.format(who=who) if who else "", minute(belief.updated_at, zone).split(" ")[0]
+    said = next((line for line in basis if line.id in belief.message_ids and line.sender_id == first != ""), None)
+    if said and duplicate_key(said.text) != duplicate_key(belief.statement):
+        whose = texts.ACCORDING_TO_WORDS.format(who=who, text=quoted(_spoken(said, people, BASIS_LENGTH)[1]))
     line = f"- {quoted(with_present_names(belief, people).statement)}{texts.CONFIRMED.format(whose=whose, day=day)}"
     gone, last = set(belief.event_ids), None
     for event in sorted(newer, key=lambda event: event.happened_at):

@@ -12,6 +12,7 @@ TITLE_GROUP = "群聊背景"
 TITLE_BELIEFS = "群记忆"
 CONFIRMED = "（{whose}归纳于 {day}）"  # behind a belief: the day on which it was last confirmed, which nobody spoke on
 ACCORDING_TO = "据 {who} 的话，"  # who said it first
+ACCORDING_TO_WORDS = "据 {who}「{text}」，"  # the same with their words, which have no corner bracket
 NEWER = "（{day} 后来：{said}）"  # behind a belief: what replaced the events that it rests on since then
 TITLE_EVENTS = "相关回忆"
 TITLE_QUOTATIONS = "相关原话"
