@@ -197,7 +197,7 @@ def _mentioned(item: Showable) -> Iterable[str]:
             speakers = {item.sender_id, *(quote.sender_id for quote in item.quotes)}
             return {*ids_in_brackets(item.wording[1:]), *speakers} - {""}
         case Belief():
-            return ids_in_brackets((item.statement,))
+            return {*ids_in_brackets((item.statement,)), *item.supporters[:1]}
         case Profile():
             return ids_in_brackets((item.summary, *item.tags))
 

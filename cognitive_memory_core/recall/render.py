@@ -46,18 +46,15 @@ _HEADING = re.compile(r"#{2,6}|#[ \t]")
 def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None) -> Context:
     """Render what was found, checked again, with the memos that wait in the queue."""
     question, profiles, titles = answer.question, answer.profiles, sentences.context
-    scene, consent, settings, names = (
-        question.read_filter.scene,
-        question.sources.consent,
-        question.settings,
-        question.query.names,
-    )
+    scene, consent = question.read_filter.scene, question.sources.consent
+    settings, names = question.settings, question.query.names
     zone, hidden = settings.zone, consent.opted_out
     here = answer.people.get(scene.scope, NOBODY) if scene.has_place else NOBODY
     admits = consent.present_filter(scene).admits
     # an operator may see more pins than their own, and a person who opted out sees their own in the list of pins only
     own = [one for one in answer.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
     memos = newest((*answer.memos, *waiting), settings.query.recent_end_summaries_inject_k)
+    memos = [memo for memo in memos if consent.admits(scene, memo)]
     persons = list[str]()
     for one in question.named:
         profile = consent.profile(scene, profiles.named.get(one.id))
@@ -74,6 +71,7 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
     ]
     admits_line = consent.present_filter(scene).admits_line
     basis = [*filter(admits_line, answer.basis)]
+    beliefs = [belief_line(one, zone, newer, basis, here) for one in answer.beliefs]
     quotes = [
         replace(one, after=tuple(filter(admits_line, one.after)))
         for one in answer.quotes
@@ -83,16 +81,10 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         Part("rest", titles.TITLE_PINS, [f"- {quoted(pin.text)}" for pin in own if consent.admits(scene, pin)], True),
         Part("profiles", titles.TITLE_PERSON, persons),
         Part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
-        Part(
-            "rest",
-            titles.TITLE_BELIEFS,
-            [belief_line(one, zone, newer, basis, names.people, here) for one in answer.beliefs],
-        ),
+        Part("rest", titles.TITLE_BELIEFS, beliefs),
         Part("events", titles.TITLE_EVENTS, events),
         Part("events", titles.TITLE_QUOTATIONS, [quotation_line(one, names.people, zone) for one in quotes]),
-        Part(
-            "memos", titles.TITLE_MEMOS, [memo_line(memo, zone) for memo in memos if consent.admits(scene, memo)], True
-        ),
+        Part("memos", titles.TITLE_MEMOS, [memo_line(memo, zone) for memo in memos], True),
     ]
     if hidden:
         parts = [replace(part, lines=[*map(consent.hidden, part.lines)]) for part in parts]
@@ -127,12 +119,7 @@ def event_line(event: Event, zone: tzinfo, people: People = NOBODY, *, is_replac
 
 
 def belief_line(
-    belief: Belief,
-    zone: tzinfo,
-    newer: Iterable[Event],
-    basis: Iterable[Message] = (),
-    called: People = NOBODY,
-    people: People = NOBODY,
+    belief: Belief, zone: tzinfo, newer: Iterable[Event], basis: Iterable[Message] = (), people: People = NOBODY
 ) -> str:
     """Render a belief with who said it, in which words, and the day of its last confirmation.
 
@@ -140,11 +127,10 @@ def belief_line(
     the belief, and may have twisted what was said. They are left out if the belief says the same.
 
     Behind it stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests, unless
-    that event is older than the belief. ``called`` are those whose names the question knows, ``people`` those of the
-    place.
+    that event is older than the belief. ``people`` are those of the place.
     """
     texts, first = sentences.context, next(iter(belief.supporters), "")
-    who = quoted(name_and_id(first, called[first].name if first in called else "")) if first else ""
+    who = quoted(name_and_id(first, people[first].name if first in people else "")) if first else ""
     whose, day = texts.ACCORDING_TO.format(who=who) if who else "", minute(belief.updated_at, zone).split(" ")[0]
     said = next((line for line in basis if line.id in belief.message_ids and line.sender_id == first != ""), None)
     if said and duplicate_key(said.text) != duplicate_key(belief.statement):
@@ -155,10 +141,9 @@ def belief_line(
         if event.replaces in gone and event.happened_at >= belief.updated_at:
             gone.add(event.id)
             last = event
-    if last is None:
-        return line
-    day = minute(last.happened_at, zone).split(" ")[0]
-    return line + texts.NEWER.format(day=day, said=_said(last, zone, people))
+    if last is not None:
+        line += texts.NEWER.format(day=minute(last.happened_at, zone).split(" ")[0], said=_said(last, zone, people))
+    return line
 
 
 def quotation_line(quotation: FoundLine, people: People, zone: tzinfo) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.upkeep import KEPT_PER_PLACE, MEGABYTE, Upkeep
 from cognitive_memory_core.settings.schema import CaptureSettings, Live, Settings
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, later
-from tests.support.waiting import until
 
 FILES = "cognitive_memory_core.historian.upkeep"
 
@@ -54,18 +52,3 @@ async def test_a_place_keeps_what_one_dialogue_holds() -> None:
     ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
     await upkeep.shrink()
     assert await left(ledger) == KEPT_PER_PLACE
-
-
-async def test_a_log_that_cannot_be_pruned_is_examined(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Damage that keeps old messages from being deleted is told, because the examination comes first."""
-    monkeypatch.setattr("cognitive_memory_core.historian.upkeep.AFTER", 0.0)
-    ledger, upkeep = await crowded(10)
-    await ledger.database.write(lambda writer: writer.execute("UPDATE messages SET scope = 'x' WHERE seq = 3"))
-
-    async def prune(before: datetime) -> int:
-        raise UnavailableError("malformed")
-
-    monkeypatch.setattr(ledger.log, "prune", prune)
-    upkeep.loop.start()
-    await until(lambda: bool(upkeep.damage.error))
-    await upkeep.loop.stop()
