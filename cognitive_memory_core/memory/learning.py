@@ -82,6 +82,7 @@ class Learning:
                 self.evolver_model = chats["evolution"], library
         self._build_historian()
         self._build_changes()
+        opened.resources.push_async_callback(self.stop)
 
     def _build_historian(self) -> None:
         """Build what makes events, profiles and vectors of jobs."""

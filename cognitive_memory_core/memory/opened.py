@@ -34,7 +34,7 @@ from ..settings.schema import Live, Settings
 from ..store.database.migrations import MAGIC, copies_of, is_blank
 from ..store.ledger import Ledger
 from ..store.quality import QualityTally
-from ..tasks import BackgroundLoop, completed
+from ..tasks import BackgroundLoop
 from ..vectors.chroma.place import clear_generations
 from ..vectors.chroma.store import ChromaStore
 from ..vectors.reconciler import IndexReconciler
@@ -67,19 +67,16 @@ class Opened:
         self.data_dir = data_dir
         self.clock = clock or SystemClock()
         self.given = embedder, reranker, lend
-        self.resources = AsyncExitStack()
+        self.resources = AsyncExitStack()  # each is closed, the last one first, also if closing another one fails
+        self.close = self.resources.aclose
         self.lender: Lender | None = None
 
     async def open(self) -> None:
-        """Open the data directory as its only owner; the caller must call :meth:`close`, unless this raises."""
-        try:
-            await self.open_stores()
-            self.compose()
-            await self.consent.load()
-            await self.memos.flush()
-        except BaseException:
-            await completed(self.resources.aclose())
-            raise
+        """Open the data directory as its only owner; the caller must call :meth:`close`, also if this raises."""
+        await self.open_stores()
+        self.compose()
+        await self.consent.load()
+        await self.memos.flush()
 
     async def open_stores(self) -> None:
         """Open what needs the disk or a model, in the order in which it must be closed the other way round."""
@@ -211,6 +208,7 @@ class Opened:
             clock=clock,
             admission=Admission(live),
         )
+        self.resources.push_async_callback(self._stop_loops)
 
     @property
     def loops(self) -> list[BackgroundLoop]:
@@ -218,11 +216,9 @@ class Opened:
         own = self.buffer.loop, self.memos.loop
         return [*own, self.budget.loop, self.watch.loop, self.tally.loop]
 
-    async def close(self) -> None:
-        """Stop the loops, then release files and directory, also if stopping fails."""
-        async with self.resources:
-            await asyncio.gather(*(loop.stop() for loop in self.loops))
-            await self.buffer.flush()
+    async def _stop_loops(self) -> None:
+        await asyncio.gather(*(loop.stop() for loop in self.loops))
+        await self.buffer.flush()
 
 
 def return_large_blocks() -> None:

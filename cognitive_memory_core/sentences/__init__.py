@@ -14,13 +14,6 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..loading_on_use import loaded_on_use
-
-if TYPE_CHECKING:
-    from . import caller, command_line, context, log, models, report, settings, storage_errors, tools
+from . import caller, command_line, context, log, models, report, settings, storage_errors, tools
 
 __all__ = ["caller", "command_line", "context", "log", "models", "report", "settings", "storage_errors", "tools"]
-
-__getattr__, _ = loaded_on_use(__name__, __all__)

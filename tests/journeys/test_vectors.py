@@ -20,6 +20,7 @@ from cognitive_memory_core import (
     Turn,
     VectorStoreSettings,
 )
+from cognitive_memory_core.memory.learning import Learning
 from cognitive_memory_core.memory.opened import Opened
 from cognitive_memory_core.settings.schema import Live
 from tests.support import model_server
@@ -126,7 +127,10 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     ledger.corpora.is_wide = lambda *_: True
     engine.compose()
     memory = CognitiveMemory()
-    memory._begin(engine, None, background=True)
+    learning = Learning(engine)
+    await learning.open(None)
+    learning.start()
+    memory._use(engine, learning)
     try:
         await memory.remember(Turn(READING, observations=FACTS))
         await until(lambda: _is_behind(memory, 5))
@@ -137,7 +141,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
         assert len(chroma_children()) == 1
         assert (await memory.status()).index.behind == 0
     finally:
-        await memory._end()
+        await engine.close()
 
 
 async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:
