@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, closing
@@ -30,8 +31,8 @@ from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.queue import format as codec
 from cognitive_memory_core.queue.format import parsed
 from cognitive_memory_core.store.archive import ArchiveRow
-from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.ledger import Ledger
+from tests import golden
 from tests.support import profiles
 
 from . import world
@@ -331,15 +332,22 @@ async def _without_ledger(data: Path) -> None:
     (data / "ledger.db").unlink()
 
 
+PREVIOUS = "1.1.0-format-15"
+OLD_ROWS = ("events", "event_subjects", "messages", "memos", "jobs_done")
+
+
 async def _with_old_ledger(data: Path) -> None:
     """Create a ledger of the previous schema version with the same rows."""
     await prepared(data)
     path, old = data / "ledger.db", data / "old.db"
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copyfile(golden.unpacked(PREVIOUS, Path(folder) / "data") / path.name, old)
     with closing(sqlite3.connect(old, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        migrations.migrate(connection, old, schema.STEPS[:-1])
+        for table in OLD_ROWS:
+            connection.execute(f"DELETE FROM {table}")
         connection.execute("ATTACH ? AS new", (str(path),))
-        for table in ("events", "event_subjects", "messages", "memos", "jobs_done"):
+        for table in OLD_ROWS:
             known = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
             connection.execute(f"INSERT INTO {table} ({known}) SELECT {known} FROM new.{table}")
         connection.execute("DETACH new")

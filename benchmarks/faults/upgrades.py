@@ -131,7 +131,7 @@ def _kill_calls(folder: Path, names: list[str], most: int, found: Found) -> None
 
 def _reopen(ledger: Path, count: int, before: dict[str, list[golden.Row]], where: str, found: Found) -> None:
     asyncio.run(_opened_and_closed(ledger.parent))
-    found.stuck += _format(ledger) != len(schema.STEPS)
+    found.stuck += _format(ledger) != schema.FORMAT
     found.lost += [f"{where}: {row}" for row in golden.missing(before, golden.rows_of(ledger))]
     found.lost += _missing_copy(ledger, count, before)
 
@@ -142,7 +142,7 @@ async def _opened_and_closed(data: Path) -> None:
 
 def _missing_copy(ledger: Path, count: int, before: dict[str, list[golden.Row]]) -> list[str]:
     copy = ledger.with_name(f"ledger.v{count}.db")
-    if count == len(schema.STEPS) or (copy.exists() and golden.rows_of(copy) == before):
+    if count == schema.FORMAT or (copy.exists() and golden.rows_of(copy) == before):
         return []
     return [f"{copy.name} is not the ledger before the migration"]
 
@@ -154,7 +154,7 @@ def _refuse_later(folder: Path, name: str, found: Found) -> None:
         asyncio.run(_opened_and_closed(data))
         copied = folder / f"{in_log} copied"
         with closing(sqlite3.connect(data / "ledger.db", isolation_level=None)) as connection:
-            ahead = len(schema.STEPS) + 1
+            ahead = schema.FORMAT + 1
             connection.executescript(
                 f"BEGIN; PRAGMA user_version = {ahead}; PRAGMA application_id = {0x020000}; COMMIT"
             )

@@ -21,6 +21,7 @@ from .beliefs import DECISION, BeliefBook
 from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, record_change, tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import (
+    ALIAS,
     BELIEF,
     CHANGE,
     EVENT,
@@ -36,7 +37,7 @@ from .database.rows import (
     vector_of,
 )
 from .messages import MessageLog
-from .names import ALIAS, add_told, keep_name
+from .names import add_told, keep_name
 from .search.filters import GONE
 from .vectors import dimensions_of, has_direction, put
 

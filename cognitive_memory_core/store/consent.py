@@ -9,12 +9,11 @@ from sqlite3 import Connection
 from ..domain.erasure import Tombstones, covered_until
 from ..domain.scope import Incognito, OptOut, PlaceSwitch, Scene, Scope, Shared
 from .database.database import Table, reads, writes
-from .database.rows import Columns, Row, always_kept, bound, instant_of, micros
+from .database.rows import INCOGNITO, Columns, Row, always_kept, bound, instant_of, micros
 
 OPT_OUT = Columns(OptOut, "opt_outs", at="at_us")
 SHARED = Columns(Shared, "sharing", at="at_us")
 SWITCH = Columns(PlaceSwitch, "switches", until="until_us")
-INCOGNITO = Columns(Incognito, "incognito", ends_us=lambda period: micros(period.ends_at))
 
 
 def tombstones_of(connection: Connection) -> Tombstones:

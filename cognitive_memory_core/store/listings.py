@@ -19,8 +19,7 @@ from ..domain.reading import (
 from ..domain.scope import Scope
 from ..domain.turn import Alias
 from .database.database import Table, reads
-from .database.rows import EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of
-from .names import ALIAS
+from .database.rows import ALIAS, EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of
 from .profiles import PROFILE, key_values
 from .search.filters import listing_filter
 

@@ -11,7 +11,7 @@ from ..domain.scope import Scope
 from ..domain.turn import Alias, Person
 from .consent import tombstones_of
 from .database.database import Table, reads, writes
-from .database.rows import LISTED, Columns, bound, listed, micros
+from .database.rows import ALIAS, LISTED, bound, listed, micros
 
 LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by the new one after two weeks
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
@@ -39,9 +39,6 @@ SELECT DISTINCT w.name FROM worn w WHERE EXISTS (
     SELECT count(*) FROM here h JOIN messages m ON m.scope = h.scope AND m.sender_id = h.user_id
     WHERE h.user_id = w.user_id
 )) ORDER BY w.name"""  # with the id behind it, it is the name; who comes with a name may have had it before
-
-
-ALIAS = Columns(Alias, "names", first_seen_at="first_us", last_seen_at="last_us")
 
 
 class NameBook(Table):

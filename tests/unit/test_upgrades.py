@@ -53,7 +53,7 @@ def test_every_released_version_has_its_directory() -> None:
     """Each version that the change log dates, and each ledger format up to now, has a directory to be opened."""
     released = re.findall(r"^## \[([\d.]+)\] - \d{4}", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert not [name for name in released if not any(one.startswith(f"{name}-format-") for one in NAMES)]
-    assert {golden.format_of(name) for name in NAMES} >= set(range(1, len(schema.STEPS) + 1))
+    assert {golden.format_of(name) for name in NAMES} >= set(range(1, schema.FORMAT + 1))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,7 +75,7 @@ async def test_an_older_directory_opens_with_nothing_lost(name: str, tmp_path: P
         assert (await memory.status()).jobs.pending == pending >= 2
     assert golden.missing(before, golden.rows_of(data / "ledger.db")) == []
     assert {path: path.read_bytes() for path in profiles} == words
-    if found < len(schema.STEPS):
+    if found < schema.FORMAT:
         assert golden.rows_of(data / f"ledger.v{found}.db") == before
 
 
@@ -146,15 +146,15 @@ def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start(name:
     command = [sys.executable, "-m", "tests.golden.killed", str(data / "ledger.db"), str(tmp_path / "killed")]
     subprocess.run([*command, str(EVERY)], cwd=ROOT, check=True)
     killed = list((tmp_path / "killed").iterdir())
-    assert len(killed) * EVERY > 3 * (len(schema.STEPS) - found)
+    assert len(killed) * EVERY > 3 * (schema.FORMAT - found)
     for folder in killed:
         path = folder / "ledger.db"
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             migrations.migrate(connection, path)
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert version(path) == len(schema.STEPS)
+        assert version(path) == schema.FORMAT
         assert golden.missing(before, golden.rows_of(path)) == []
-        if found < len(schema.STEPS):
+        if found < schema.FORMAT:
             assert golden.rows_of(path.with_name(f"ledger.v{found}.db")) == before
         shutil.rmtree(folder)
 
@@ -165,7 +165,7 @@ def of_later(path: Path, release: int, *, in_log: bool = False) -> sqlite3.Conne
     if in_log:
         connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(
-        f"BEGIN; PRAGMA user_version = {len(schema.STEPS) + 1}; PRAGMA application_id = {release}; COMMIT"
+        f"BEGIN; PRAGMA user_version = {schema.FORMAT + 1}; PRAGMA application_id = {release}; COMMIT"
     )
     return connection
 

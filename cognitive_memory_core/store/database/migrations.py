@@ -10,7 +10,6 @@ import os
 import re
 import sqlite3
 import struct
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
@@ -20,7 +19,7 @@ from sqlite3 import Connection, DatabaseError
 from ... import sentences
 from ...disk import Disk, refusals
 from ...errors import StorageRefused, UnavailableError
-from .schema import STEPS
+from .schema import FORMAT, SCHEMA, STEPS
 
 MAGIC, HEAD = b"SQLite format 3\0", 100  # SQLite's file header
 LARGEST_PAGE = 65_536
@@ -32,24 +31,43 @@ _LOG_HEAD = struct.Struct(">8xI4x8s8x")  # of the write-ahead log: page size, sa
 _FRAME_HEAD = struct.Struct(">II8s8x")  # page number, size after a commit or 0, salts
 
 
-def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
-    """Copy the file, then apply the migrations that it lacks, each atomically; a new file gets all of them at once."""
+def migrate(connection: Connection, path: Path) -> None:
+    """Bring a file to the present format in one transaction, a file of an earlier one after it was copied."""
     found = version(connection)
-    if 0 < found < len(steps):
+    if found == FORMAT:
+        return
+    script = SCHEMA
+    if found:
         write_copy(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
+        steps = [step for step in STEPS if found < step.number]
+        before, after = (step.before for step in steps), (step.after for step in steps)
+        script = "\n".join((*_added_columns(connection), *before, SCHEMA, *after))
+    stamp = f"PRAGMA user_version = {FORMAT};\nPRAGMA application_id = {installed_release()};"
     connection.execute("PRAGMA temp_store = MEMORY")  # a temporary file would hold rows outside the directory
-    for number, step in enumerate(steps[found:], found + 1) if found else [(len(steps), "\n".join(steps))]:
-        stamp = f"PRAGMA user_version = {number};\nPRAGMA application_id = {installed_release()};"
-        connection.executescript(f"BEGIN IMMEDIATE;\n{step}\n{stamp}\nCOMMIT")
+    connection.executescript(f"BEGIN IMMEDIATE;\n{script}\n{stamp}\nCOMMIT")
     connection.execute("PRAGMA temp_store = DEFAULT")
+
+
+def _added_columns(connection: Connection) -> list[str]:
+    """Return the statements that add the columns which the tables of an earlier format lack."""
+    added: list[str] = []
+    with closing(sqlite3.connect(":memory:")) as present:
+        present.executescript(SCHEMA)
+        for (table,) in present.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+            known = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+            for _, name, kind, is_filled, default, is_key in present.execute(f"PRAGMA table_info({table})"):
+                if known and name not in known and not is_key:
+                    filled = f"NOT NULL DEFAULT {default}" if is_filled else ""
+                    added.append(f"ALTER TABLE {table} ADD COLUMN {name} {kind} {filled};")
+    return added
 
 
 def check(connection: Connection, path: Path) -> None:
     """Raise UnavailableError unless the file has exactly the schema version of this release."""
     refuse_foreign(path)
     found = version(connection)
-    if found < len(STEPS):
-        raise UnavailableError(sentences.storage_errors.LEDGER_TOO_OLD.format(path=path, found=found, known=len(STEPS)))
+    if found < FORMAT:
+        raise UnavailableError(sentences.storage_errors.LEDGER_TOO_OLD.format(path=path, found=found, known=FORMAT))
 
 
 def version(connection: Connection) -> int:
@@ -68,11 +86,11 @@ def refuse_foreign(path: Path) -> None:
     if path.is_file() and path.stat().st_size == 1:
         raise DatabaseError(sentences.storage_errors.NOT_A_LEDGER)
     found, release = stamp_of(path)
-    if found > len(STEPS):
+    if found > FORMAT:
         words, is_known = sentences.storage_errors, 0 < release < 1 << 24
         sentence = words.LEDGER_TOO_NEW if is_known else words.LEDGER_OF_UNKNOWN_RELEASE
         needed = f"{release >> 16}.{release >> 8 & 0xFF}.{release & 0xFF}"
-        raise UnavailableError(sentence.format(path=path, found=found, known=len(STEPS), release=needed))
+        raise UnavailableError(sentence.format(path=path, found=found, known=FORMAT, release=needed))
 
 
 def installed_release() -> int:

@@ -15,13 +15,13 @@ from datetime import datetime, timedelta, timezone
 from functools import lru_cache, partial
 from operator import attrgetter
 from sqlite3 import Connection, Cursor, DataError
-from typing import Any, Generic, TypeVar, cast, get_type_hints
+from typing import Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from ...domain.belief import Belief, Change
 from ...domain.event import Event, Quote, duplicate_key
 from ...domain.message import Message
-from ...domain.scope import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST, Scene, Scope, derived_id
-from ...domain.turn import Memo, Pin
+from ...domain.scope import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST, Incognito, Scene, Scope, derived_id
+from ...domain.turn import Alias, Memo, Pin
 from ...ports import Vector
 from ...text.characters import cleared_on_erasure
 from .words import FORM, event_words, line_words
@@ -104,7 +104,8 @@ class Nested:
 class Columns(Generic[T]):
     """The columns of a table, one for each field of a dataclass, by its type, and how objects become its rows.
 
-    ``fields`` are those that an object is made from. Those after them follow from them, for searches.
+    ``fields`` are those that an object is made from. Those after them follow from them, for searches. ``declared`` are
+    the former, those of nested objects apart, as a table declares them.
     """
 
     def __init__(
@@ -119,6 +120,7 @@ class Columns(Generic[T]):
         self.table, self._kind = table, kind
         hints = get_type_hints(kind)
         columns: list[str] = []
+        types: list[str] = []
         self._names: list[str] = []
         self._writes: list[Callable[[T], Any]] = []
         self._reads: list[tuple[str, Callable[[Any], Any]]] = []
@@ -133,6 +135,7 @@ class Columns(Generic[T]):
                     to_column, to_field = micros, instant_of
                 self._names.append(name)
                 columns.append(how if isinstance(how, str) else name)
+                types.append("INTEGER NOT NULL" if to_column is micros else _type_of(hints[name]))
                 self._writes.append(_writing(name, to_column) if isinstance(how, str) else how)
                 self._reads += [(name, to_field)] if to_field else []
         self._derived = cast("list[Callable[[T], Any]]", list(written.values()))
@@ -140,6 +143,7 @@ class Columns(Generic[T]):
         stored = (*self.fields, *written)
         self.insert = insert(table, stored)
         self.update = f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in stored)}"
+        self.declared = ", ".join(f"{name} {kind}" for name, kind in zip(columns, types, strict=True))
         self._select = f"{self.of()} FROM {source or table} e"
 
     def of(self, alias: str = "e") -> str:
@@ -183,6 +187,17 @@ class Columns(Generic[T]):
         """Return each object with the seq of its row; all are read before this returns."""
         rows = connection.execute(f"SELECT e.seq, {self._select} {rest}", values).fetchall()
         return [(row[0], self.read(row[1:])) for row in rows]
+
+
+def _type_of(hint: Any) -> str:
+    """Return how a column of a type is declared; where it is added to a table, older rows have the default."""
+    if type(None) in get_args(hint):
+        return "TEXT"
+    if hint is float:
+        return "REAL NOT NULL DEFAULT 0"
+    if hint in (bool, int):
+        return "INTEGER NOT NULL DEFAULT 0"
+    return "TEXT NOT NULL DEFAULT '[]'" if get_origin(hint) is tuple else "TEXT NOT NULL DEFAULT ''"
 
 
 def _writing(name: str, to_column: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
@@ -239,6 +254,8 @@ BELIEF = Columns(
 CHANGE = Columns(Change, "belief_changes", at_us=lambda change: micros(change.changed_at))
 MEMO = Columns(Memo, "memos", at_us=lambda memo: micros(memo.written_at))
 PIN = Columns(Pin, "pins", at_us=lambda pin: micros(pin.pinned_at))
+ALIAS = Columns(Alias, "names", first_seen_at="first_us", last_seen_at="last_us")
+INCOGNITO = Columns(Incognito, "incognito", ends_us=lambda period: micros(period.ends_at))
 
 
 @cleared_on_erasure

@@ -293,7 +293,7 @@ OWNERS = {"scope", "user_id", "sender_id"}
 def test_every_table_of_somebody_is_erased() -> None:
     """A table whose rows are of a person or a place is named by the modules that erase them."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript("\n".join(schema.STEPS))
+        connection.executescript(schema.SCHEMA)
         tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         columns = {name: {row[1] for row in connection.execute(f"PRAGMA table_info({name})")} for name in tables}
     owned = {name for name in tables if columns[name] & OWNERS} - KEPT_WITH_OWNER
