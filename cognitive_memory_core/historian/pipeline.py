@@ -142,7 +142,7 @@ class SurroundingsReader:
     def _near(
         self,
         connection: Snapshot,
-        texts: Iterable[tuple[str, str]],
+        texts: Mapping[str, Collection[str]],
         names: Sequence[str],
         read_filter: ReadFilter,
         recent: Sequence[Event],
@@ -154,15 +154,19 @@ class SurroundingsReader:
         it; among ``recent`` events also if only their quotes have it.
         """
         found: dict[str, tuple[float, Event]] = {}
-        for text, voice in texts:
+        words: dict[str, frozenset[str]] = {}  # of each event looked at
+        for text, voices in texts.items():
             terms = _terms_of(text, names)
             fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
-            own = {event.id: event for event in recent if voice and event.sender_id == voice}
+            looked_at = {event.id: event for event in recent if event.sender_id in voices}
             searched = self.ledger.corpora.found_events(connection, terms, read_filter, LOOKED_AT)
-            for event in (own | {event.id: event for event, _ in searched}).values():
-                said = " ".join((event.text, *(quote.text for quote in event.quotes)))
-                common = len(set(terms).intersection(_terms_of(said, (*names, event.sender_name))))
-                is_near = common >= (1 if voice and event.sender_id == voice else fewest)
+            looked_at |= {event.id: event for event, _ in searched}
+            for event in looked_at.values():
+                if event.id not in words:
+                    said = " ".join((event.text, *(quote.text for quote in event.quotes)))
+                    words[event.id] = frozenset(_terms_of(said, (*names, event.sender_name)))
+                common = len(words[event.id].intersection(terms))
+                is_near = common >= (1 if event.sender_id in voices else fewest)
                 if is_near and event.scope == read_filter.scene.scope:
                     nearest = found.get(event.id, (0.0, event))[0]
                     found[event.id] = max(common / len(terms), nearest), event
@@ -254,19 +258,24 @@ def _terms(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(query_terms(blanked(text, (*spans, *named(text, names, is_leaning_word)))))
 
 
-def _texts(work: Turn | Dialogue, asked: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Return the texts near which events are searched for, each with who said it.
+def _texts(work: Turn | Dialogue, asked: Sequence[str]) -> Mapping[str, Collection[str]]:
+    """Return the texts near which events are searched for, each with the people who said it.
 
     They are the lines of a dialogue, the longest first; of a turn the observations that a model is ``asked`` about, and
     the lines that the turn answers.
     """
     if isinstance(work, Dialogue):
-        said = dict.fromkeys((line.text, line.sender_id) for line in work.messages if line.sender_id)
-        return sorted(said, key=lambda one: len(one[0]), reverse=True)[:SEARCHED]
-    lines = [line for line in work.recent_messages if isinstance(line, Message) and line.id in work.message_ids]
-    source = [(work.source_message, work.scene.user_id)] if work.source_message.strip() else []
-    said = [(line.text, line.sender_id) for line in lines if line.sender_id]
-    return list(dict.fromkeys((*((text, "") for text in asked), *source, *said)))[:SEARCHED] if asked else []
+        lines = sorted(work.messages, key=lambda line: len(line.text), reverse=True)
+        said = [(line.text, line.sender_id) for line in lines if line.sender_id]
+    else:
+        lines = [line for line in work.recent_messages if isinstance(line, Message) and line.id in work.message_ids]
+        source = [(work.source_message, work.scene.user_id)] if work.source_message.strip() else []
+        own = [*source, *((line.text, line.sender_id) for line in lines if line.sender_id)]
+        said = [*((text, "") for text in asked), *own] if asked else []
+    texts: dict[str, set[str]] = {}
+    for text, voice in list(dict.fromkeys(said))[:SEARCHED]:
+        texts.setdefault(text, set()).update(filter(None, [voice]))
+    return texts
 
 
 LEAST_SUPPORT = 2  # people, seen a week before, whose lines make a fact of the group, unless an admin is its voice

@@ -326,6 +326,8 @@ class FileProfiles:
 
         A process syncs each of them once, because a crash may have left it unsynced.
         """
+        if folder in self._synced and folder.is_dir():
+            return
         for level in reversed([folder, *(above for above in folder.parents if self._root in above.parents)]):
             if not level.is_dir():
                 self._disk.make_folder(level)

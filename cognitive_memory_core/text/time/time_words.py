@@ -162,9 +162,8 @@ def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None
 
 
 READ = 2_000  # characters of a text that are read
-_RULES = CHINESE + HOLIDAYS + WESTERN
-_EASTERN = [pattern for kind, pattern, _ in CHINESE + HOLIDAYS if kind != "decoy"]
-_LATIN = re.compile("[a-z0-9]")  # one of these is in whatever a western rule matches
+_RULES, _WITHOUT_LATIN = CHINESE + HOLIDAYS + WESTERN, CHINESE + HOLIDAYS
+_LATIN = re.compile("[a-z]|[0-9][-/.][0-9]")  # one of these is in whatever a western rule matches
 _JOINED = lazy(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _AS_WELL_AS = lazy(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
 _BEFORE_A_DAY = lazy("[之以]前|前(?![后端台天年几两一二三四五])|为止")
@@ -229,9 +228,10 @@ class Mention:
 def mentions(text: str) -> tuple[Mention, ...]:
     """Return the time expressions of a text in order; if several begin at one position, only the longest."""
     read = folded(text[:READ])
-    if not (_LATIN.search(read) or any(pattern.search(read) for pattern in _EASTERN)):  # as most texts are
+    rules = _RULES if _LATIN.search(read) else _WITHOUT_LATIN
+    if not any(pattern.search(read) for kind, pattern, _ in rules if kind != "decoy"):  # as most texts are
         return ()
-    matches = [(match, one) for one in _RULES for match in one[1].finditer(read)]
+    matches = [(match, one) for one in rules for match in one[1].finditer(read)]
     matches.sort(key=lambda it: (it[0].start(), -it[0].end()))  # of equal ones the first rule's
     found: list[Mention] = []
     at = 0
