@@ -14,8 +14,7 @@ from ..consent import Consent
 from ..domain.erasure import RESTORABLE, Erasure, keys_of
 from ..domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
 from ..domain.profile import Profile, ProfileKey
-from ..domain.reading import ReadFilter
-from ..domain.scope import DEFAULT_AGENT, Interval, Scene, Scope, derived_id
+from ..domain.scope import DEFAULT_AGENT, Scene, Scope, derived_id
 from ..domain.turn import Alias, TurnLimits, shortened
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownEvent
 from ..historian.pipeline import group_fact, own_key
@@ -32,7 +31,6 @@ from .opened import Opened
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(hours=1)
-MOST_DATED = 1_000  # events of one instant that are read to find a correction or an equal one
 
 
 class Forgetting:
@@ -215,12 +213,9 @@ class Forgetting:
                 async with self._suspended():
                     corrected: dict[str, list[Event]] = {}
                     events_by_key: dict[ProfileKey, list[Event]] = {}
-                    for event in expired:  # its active corrections have its date, speaker and sources
-                        made_of = (event.scope, event.sender_id, event.message_ids)
-                        dated = await _of_instant(self.ledger.events, event)
-                        corrected[event.id] = [
-                            one for one in dated if (one.scope, one.sender_id, one.message_ids) == made_of
-                        ]
+                    for event in expired:
+                        wordings = await self.ledger.listings.wordings(event)
+                        corrected[event.id] = [one for one in wordings if one.retired_at is None]
                         for key in keys_of(event):
                             events_by_key.setdefault(key, []).append(event)
                     reworded: list[ProfileKey] = []
@@ -235,12 +230,6 @@ class Forgetting:
             log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
             return 0
         return erased
-
-
-async def _of_instant(events: EventLedger, event: Event) -> list[Event]:
-    """Return the active events of the instant of an event, which its corrections keep."""
-    instant = Interval(event.happened_at, event.happened_at + timedelta(microseconds=1))
-    return await events.recent(ReadFilter(Scene.operator(event.agent), window=instant), MOST_DATED)
 
 
 async def forgotten_in(key: ProfileKey, events: Eraser) -> Callable[[Profile], Profile]:
@@ -270,21 +259,12 @@ async def corrected_event(
         raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
     words = consent.hidden(shortened(clean_text(text), TurnLimits().text))
     draft = _correction(scene, old, words, settings)
-    written = draft.events[0]
-    if duplicate_key(written.text) == duplicate_key(old.text):
+    if duplicate_key(draft.events[0].text) == duplicate_key(old.text):
         return old
     await events.commit(draft)
-    found = await events.find(written.id)
-    if found is not None and found.retired_at is None:
-        return found
-    left = await events.find(old.id)
-    if left is None or left.retired_at is None:
-        raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-    alike = (written.scope, written.sender_id, duplicate_key(written.text))
-    for one in await _of_instant(events, old):  # the ledger kept an equal one instead
-        if (one.scope, one.sender_id, duplicate_key(one.text)) == alike:
-            return one
-    return written
+    if standing := await events.standing(draft.events[0]):
+        return standing
+    raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
 
 
 def _correction(scene: Scene, old: Event, words: str, settings: Settings) -> Draft:

@@ -91,6 +91,12 @@ class EventLedger(Table):
         return EVENT.first(connection, "WHERE id = ?", bound(event_id))
 
     @reads
+    def standing(self, connection: Connection, event: Event) -> Event | None:
+        """Return the active event with the text, scope and sender of an event: itself, or one that absorbed it."""
+        seq = event_rows.active_duplicate(connection, event)
+        return None if seq is None else event_rows.event_at(connection, seq)
+
+    @reads
     def fetch(self, connection: Connection, event_ids: Sequence[str]) -> list[Event]:
         """Return those of the events that are active, in the given order."""
         rest = f"WHERE id IN {LISTED} AND retired_at IS NULL"

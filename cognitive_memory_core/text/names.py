@@ -212,7 +212,6 @@ def unquoted(statement: str) -> str:
     return quoted[1] if quoted else statement
 
 
-_SHORT = 400  # characters of a text whose result is kept
 _SWAPPED = {
     "‹": "<＜﹤≮〈\u2329⟨❬❮❰⧼˂ᐸ≺",
     "›": ">＞﹥≯〉\u232a⟩❭❯❱⧽˃ᐳ≻",
@@ -237,12 +236,6 @@ def defused(text: str) -> str:
     pass changes nothing, and no reader can unescape it. The caller must write a prefix before the line,
     so that it cannot begin with "system:".
     """
-    return _defused(text) if len(text) <= _SHORT else _defused.__wrapped__(text)
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=1024)  # names and events of a place are shown to a model again and again
-def _defused(text: str) -> str:
     line = one_line(text).translate(_HARMLESS)
     return _ENTITY.sub(_unread, line) if _AMPERSANDS.intersection(line) else line
 
@@ -253,7 +246,7 @@ def full_width(text: str) -> str:
     A reader who normalises the block gets plain angle brackets, which form no fence and no chat-template token,
     because the bar beside a bracket is replaced too. A second pass changes nothing.
     """
-    line = _defused.__wrapped__(text)
+    line = defused(text)
     return _CHAT_TOKEN.sub("¦", line).translate(_FULL_WIDTH) if "‹" in line or "›" in line else line
 
 

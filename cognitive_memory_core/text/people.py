@@ -32,17 +32,11 @@ def name_forms(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for form in (name, defused(name), short_form(name)) if form))
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=20_000)
-def _plain_forms(name: str) -> tuple[str, ...]:
-    return tuple(map(plain, name_forms(name)))
-
-
 def ids_by_name(people: Iterable[Person], *texts: str) -> dict[str, set[str]]:
     """Map each form of people's names, former ones too, to the ids of all who have it; only forms in the texts."""
     found: dict[str, set[str]] = {}
     for person in people:
-        for form in (form for name in (person.name, *person.aliases) for form in _plain_forms(name)):
+        for form in (form for name in (person.name, *person.aliases) for form in map(plain, name_forms(name))):
             if any(form in text for text in texts):
                 found.setdefault(form, set()).add(person.id)
     return found
@@ -274,26 +268,23 @@ def with_current_names(text: str, people: Mapping[str, Person]) -> str:
     return "".join((*pieces, text[at:]))
 
 
-FEW = 64  # up to this many words are searched one by one
 _LETTERS = "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # of scripts that put blanks between words
 _ANY_ID = r"(?=[A-Za-z_.:@-]{0,64}[0-9])[0-9A-Za-z_.:@-]{1,64}"
 
 
-Finder = Callable[[str], tuple[str, ...]]
+Finder = Callable[[str], frozenset[str]]
 
 
 def finder(words: Iterable[str]) -> Finder:
     """Return a function that finds which of the words occur in a text, whose time hardly depends on their number."""
-    known = dict.fromkeys(word for word in words if word)
-    if len(known) <= FEW:
-        return lambda text: tuple(word for word in known if word in text)
+    known = frozenset(words) - {""}
     lengths: dict[str, set[int]] = {}  # by the first two characters
     for word in known:
         lengths.setdefault(word[:2], set()).add(len(word))
 
-    def found(text: str) -> tuple[str, ...]:
+    def found(text: str) -> frozenset[str]:
         pieces = (text[at : at + length] for at in range(len(text)) for length in lengths.get(text[at : at + 2], ()))
-        return tuple(known.keys() & {*pieces, *text})
+        return known.intersection({*pieces, *text}) if known else known
 
     return found
 

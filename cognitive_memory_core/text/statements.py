@@ -91,12 +91,7 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
     Known names (also as ``name(id)``), titles and quotations are not read as words. Only the first 2,000 characters
     count.
     """
-    return _offences(text[:READ], tuple(sorted({name for name in names if name in text})))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=256)  # the gate reads a statement once for its answer and once for the event
-def _offences(text: str, names: tuple[str, ...]) -> tuple[Offence, ...]:
+    text = text[:READ]
     return tuple(offences_in(text, [*quoted(text), *named(text, names, is_leaning_word)]))
 
 
