@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .. import sentences
@@ -14,7 +15,7 @@ from ..domain.event import Event
 from ..domain.message import Message
 from ..domain.scope import Scene, Scope, Switch, checked_instant, checked_text
 from ..domain.turn import Turn
-from ..errors import BadArgument, NotPermitted, UnavailableError
+from ..errors import BadArgument, NotPermitted
 from ..settings.configuration import with_hot
 from ..settings.schema import Live, Settings
 from ..tasks import Durations, completed, timed
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .status import Status
 
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
+LOADED_AGAIN = 1.0  # seconds after somebody cancelled the loading of what learns
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 
@@ -53,7 +55,9 @@ class CognitiveMemory(Reads):
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
         super().__init__(reason or sentences.caller.NOT_RUNNING)
-        self._learns: Learning | None = None
+        self._loading: asyncio.Future[Learning] | None = None
+        self._chat: Chat | None = None
+        self._is_in_background = False
 
     @classmethod
     def absent(cls, reason: str = "") -> CognitiveMemory:
@@ -86,29 +90,42 @@ class CognitiveMemory(Reads):
             raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
-        opened_class, learning_class = await asyncio.to_thread(_machinery)
+        machinery = await asyncio.to_thread(_machinery)
         memory, live = cls(), Live(settings)
-        opened = opened_class(live, Path(data_dir), clock=clock, embedder=embedder, reranker=reranker, lend=lend)
+        opened = machinery.Opened(live, Path(data_dir), clock=clock, embedder=embedder, reranker=reranker, lend=lend)
         try:
             await opened.open()
-            learning = learning_class(opened)
-            await learning.open(chat)
-            if background:
-                learning.start()
-            memory._use(opened, learning)
+            memory._begin(opened, chat, background=background)
             yield memory
         finally:
-            memory._open = None
-            await completed(opened.close())
+            await completed(memory._end(opened))
 
-    def _use(self, opened: Opened, learning: Learning) -> None:
-        self._open, self._settings, self._learns = opened, opened.settings, learning
+    def _begin(self, opened: Opened, chat: Chat | None, *, background: bool) -> None:
+        """Use what is open; in the ``background``, load what learns and start its loops."""
+        self._open, self._settings, self._chat = opened, opened.settings, chat
+        self._is_in_background = background
+        if background:
+            self._load()
 
-    @property
-    def _learning(self) -> Learning:
-        if self._open is None or self._learns is None:
-            raise UnavailableError(self._reason)
-        return self._learns
+    def _load(self) -> asyncio.Future[Learning]:
+        """Load what learns, once; again if somebody cancelled that."""
+        if self._loading is None or self._loading.cancelled():
+            self._loading = asyncio.ensure_future(_loaded(self._opened, self._chat, start=self._is_in_background))
+            self._loading.add_done_callback(self._load_again)
+        return self._loading
+
+    def _load_again(self, ended: asyncio.Future[Learning]) -> None:
+        if ended.cancelled():
+            ended.get_loop().call_later(LOADED_AGAIN, lambda: self._open is not None and self._load())
+
+    async def _end(self, opened: Opened) -> None:
+        """Close what is open, once nothing is being loaded any more."""
+        self._open = None
+        try:
+            if self._loading and not self._loading.cancelled():
+                await self._loading
+        finally:
+            await opened.close()
 
     @property
     def is_running(self) -> bool:
@@ -209,11 +226,12 @@ class CognitiveMemory(Reads):
         The lines from which the old event was made are hidden. It can be restored within 30 days, which shows them
         again; afterwards it and they are erased. Raises NotPermitted if somebody else said it, UnknownEvent.
         """
-        from .forgetting import corrected_event  # noqa: PLC0415  # loaded with an open memory
+        from .forgetting import corrected_event  # noqa: PLC0415  # loaded with what learns
 
-        opened, old, settings = self._opened, await self._stored(scene, event_id), self._settings.current
+        learning, opened, old = await self._learning(), self._opened, await self._stored(scene, event_id)
+        settings = self._settings.current
         corrected = await corrected_event(opened.ledger.events, opened.consent, settings, scene, old, text)
-        self._learning.note_stored()  # profiles must lose the old fact
+        learning.note_stored()  # profiles must lose the old fact
         return corrected
 
     async def forget_event(self, scene: Scene, event_id: str) -> None:
@@ -223,7 +241,7 @@ class CognitiveMemory(Reads):
         event and these lines are erased.
         """
         event = await self._stored(scene, event_id)
-        await self._learning.forgetting.forget(scene, event)
+        await (await self._learning()).forgetting.forget(scene, event)
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
         """Make a forgotten event active again and return it.
@@ -231,7 +249,7 @@ class CognitiveMemory(Reads):
         Raises UnknownEvent if the id is unknown, or if the event was forgotten over 30 days ago.
         """
         event = await self._stored(scene, event_id)
-        return await self._learning.forgetting.restore(event)
+        return await (await self._learning()).forgetting.restore(event)
 
     async def forget_user(self, scene: Scene, user_id: str, *, names: Sequence[str] = ()) -> Erasure:
         """Erase a person everywhere; when this returns, nothing of theirs can be found or restored.
@@ -241,14 +259,15 @@ class CognitiveMemory(Reads):
         refuses; then another call completes the erasure.
         """
         known = [checked_text(name, "names") for name in names]
-        return await self._learning.forgetting.forget_person(scene, user_id, known)
+        forgetting = (await self._learning()).forgetting
+        return await forgetting.forget_person(scene, user_id, known)
 
     async def forget_scene(self, scene: Scene) -> Erasure:
         """Erase the scene's place (a group or a private chat) as permanently as :meth:`forget_user`.
 
         Callers must check who may erase a group, as with its pins: this method does not.
         """
-        return await self._learning.forgetting.forget_place(scene)
+        return await (await self._learning()).forgetting.forget_place(scene)
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once; what others said of them is redacted."""
@@ -319,7 +338,7 @@ class CognitiveMemory(Reads):
         if not self.is_running:
             return Evolution(message=self.reason)
         since = self._open.clock.now() - timedelta(days=days)
-        return await self._learning.evolver.evolve(scene, since)
+        return await (await self._learning()).evolver.evolve(scene, since)
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
@@ -330,7 +349,7 @@ class CognitiveMemory(Reads):
         """
         from ..evolution.evolver import evolve_due  # noqa: PLC0415  # the same
 
-        learning = self._learning
+        learning = await self._learning()
         return await evolve_due(learning.evolver, learning.may_evolve, within) if self.is_running else 0
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
@@ -344,7 +363,7 @@ class CognitiveMemory(Reads):
     async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
         """Restore a retired belief, or store an older version as the newest; raises UnknownBelief, MistakeError."""
         restored = await self._opened.beliefs.restore(scene, belief_id)
-        self._learning.belief_indexer.nudge()
+        (await self._learning()).belief_indexer.nudge()
         return restored
 
     async def reword_belief(self, scene: Scene, belief_id: str, statement: str) -> Belief:
@@ -354,7 +373,7 @@ class CognitiveMemory(Reads):
         """
         opened = self._opened
         reworded = await opened.beliefs.reword(scene, belief_id, opened.consent.hidden(statement))
-        self._learning.belief_indexer.nudge()
+        (await self._learning()).belief_indexer.nudge()
         return reworded
 
     async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
@@ -367,14 +386,15 @@ class CognitiveMemory(Reads):
 
         Suggestions on which somebody decided are left out. Callers must check who may see and decide.
         """
-        return await self._learning.suggesting.suggestions(scene)
+        return await (await self._learning()).suggesting.suggestions(scene)
 
     async def decide_suggestion(self, scene: Scene, suggestion_id: str, accept: bool) -> None:
         """Accept a suggestion, so that its draft becomes a belief of the group, or dismiss it for good.
 
         Raises UnknownSuggestion if somebody decided on it already, or if its evidence or words have changed.
         """
-        await self._learning.suggesting.decide(scene, suggestion_id, accept=accept)
+        suggesting = (await self._learning()).suggesting
+        await suggesting.decide(scene, suggestion_id, accept=accept)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
         """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.
@@ -387,7 +407,7 @@ class CognitiveMemory(Reads):
         if self._open is None:
             return await Compressor().compress(lines, budget)
         consent = self._open.consent
-        summariser = self._learning.summariser if self.is_running else None
+        summariser = (await self._learning()).summariser if self.is_running else None
         return await Compressor(summariser, consent.hidden).compress(admitted(lines, consent.admitted), budget)
 
     @property
@@ -403,7 +423,7 @@ class CognitiveMemory(Reads):
 
         if self._open is None:
             return Status(is_running=False, reason=self.reason)
-        return await collected_status(self._learning, reason=self.reason)
+        return await collected_status(await self._learning(), reason=self.reason)
 
     async def report(self, scene: Scene, *, days: int = 30, examine: bool = True) -> QualityReport:
         """Return the quality report of an operator's agent; costs and counts cover the last ``days`` (1 to 366).
@@ -415,7 +435,7 @@ class CognitiveMemory(Reads):
             raise NotPermitted(sentences.caller.OPERATORS_ONLY)
         await self._opened.tally.flush()
         wanted = min(max(days, 1), MOST_DAYS)
-        return await self._learning.reporting.report(scene.agent, days=wanted, examine=examine)
+        return await (await self._learning()).reporting.report(scene.agent, days=wanted, examine=examine)
 
     async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
         """Count the active events and logged lines of the scene's place, in total and by day.
@@ -439,7 +459,7 @@ class CognitiveMemory(Reads):
 
         With ``by_rules``, jobs whose model a provider refuses are done by the rules at once instead of after an hour.
         """
-        learning = self._learning
+        learning = await self._learning()
         revived = await self._opened.queue.revive(job_id)
         for breaker in () if job_id else learning.breakers:
             breaker.try_now()
@@ -450,12 +470,12 @@ class CognitiveMemory(Reads):
 
     async def pause(self) -> None:
         """Stop claiming jobs until :meth:`resume`; jobs accepted meanwhile wait."""
-        learning = self._learning
+        learning = await self._learning()
         learning.worker.paused = learning.merging.paused = True
 
     async def resume(self) -> None:
         """Let the historian process waiting jobs again after :meth:`pause`; no effect if it is not paused."""
-        learning = self._learning
+        learning = await self._learning()
         learning.worker.paused = learning.merging.paused = False
         learning.worker.nudge()
         learning.merging.nudge()
@@ -465,7 +485,7 @@ class CognitiveMemory(Reads):
 
         With ``enabled=false`` no job runs, so only the writing of messages is awaited, and jobs stay pending.
         """
-        return await self._learning.drain(timeout) if self._open else True
+        return await (await self._learning()).drain(timeout) if self._open else True
 
     async def reindex(self) -> int:
         """Rebuild the vector index from the ledger while exact search answers; return the number of vectors.
@@ -473,7 +493,7 @@ class CognitiveMemory(Reads):
         No text is embedded again. Raises UnavailableError if the vector store cannot be reached.
         """
         opened = self._opened
-        await self._learning.profile_indexer.refresh()
+        await (await self._learning()).profile_indexer.refresh()
         if opened.reconciler:
             return await opened.reconciler.rebuild()
         return len(await opened.ledger.vectors.embedded_ids(opened.embedder.fingerprint))
@@ -486,8 +506,9 @@ class CognitiveMemory(Reads):
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
-        from ..transfer import checked_target, exported  # noqa: PLC0415  # loaded with an open memory
-        from .forgetting import without_forgotten  # noqa: PLC0415  # the same
+        await self._learning()  # loads what follows, off the event loop
+        from ..transfer import checked_target, exported  # noqa: PLC0415  # as said
+        from .forgetting import without_forgotten  # noqa: PLC0415  # as said
 
         opened = self._opened
         target = await asyncio.to_thread(checked_target, Path(path), opened.data_dir)
@@ -505,6 +526,7 @@ class CognitiveMemory(Reads):
 
     async def discard_export(self, path: Path) -> None:
         """Delete an exported file, and remove it from the copies that an erasure lists."""
+        await self._learning()
         from ..transfer import checked_target  # noqa: PLC0415  # as above
 
         opened = self._opened
@@ -518,7 +540,7 @@ class CognitiveMemory(Reads):
         Raises BadArgument for a path inside the data directory or one that is not empty, StorageRefused if the disk
         refuses; nothing incomplete remains. Indexes are left out and rebuilt when the copy is opened.
         """
-        opened, learning = self._opened, self._learning
+        opened, learning = self._opened, await self._learning()
         from ..transfer import backed_up  # noqa: PLC0415  # as above
 
         await opened.buffer.flush()
@@ -534,24 +556,40 @@ class CognitiveMemory(Reads):
 
     async def import_(self, path: Path) -> int:
         """Import an export, except known ids and bad lines (logged by number); return the number of new rows."""
-        return await self._learning.import_file(Path(path))
+        return await (await self._learning()).import_file(Path(path))
 
     async def configure(self, settings: Settings) -> None:
         """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""
         self._settings.current = with_hot(self._settings.current, settings)
-        if self._open is not None:
-            self._learning.reconsider()
+        if self._loading is not None and self._loading.done():  # else it starts with these settings
+            (await self._learning()).reconsider()
+
+    async def _learning(self) -> Learning:
+        """Return what learns, forgets and reports; the first call loads and composes it."""
+        return await asyncio.shield(self._load())
 
 
-def _machinery() -> tuple[type[Opened], type[Learning]]:
-    """Load what an open memory consists of, and all that its first call would otherwise wait for."""
-    from ..store.numpy_on_use import np  # noqa: PLC0415  # loaded only when a memory is opened, off the event loop
-    from ..text import statements, terms  # noqa: PLC0415  # the same
-    from .learning import Learning  # noqa: PLC0415  # the same
-    from .opened import Opened  # noqa: PLC0415  # the same
+def _machinery() -> ModuleType:
+    from . import opened  # noqa: PLC0415  # SQLite loads only when a memory is opened, off the event loop
 
-    np.unique(np.empty(0))  # a process without file handles could not load it, and what this uses, any more
-    terms.prepare()
-    for compiled_on_use in (statements.offences, statements.asks_who, statements.speaks_of_asker):
-        compiled_on_use(".")
-    return Opened, Learning
+    return opened
+
+
+async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning:
+    def load() -> ModuleType:
+        from ..store.numpy_on_use import np  # noqa: PLC0415  # the same
+        from ..text import statements, terms  # noqa: PLC0415  # the same
+        from . import learning  # noqa: PLC0415  # loaded when a memory is open already
+
+        statements.offences(".")  # compiles patterns that would otherwise delay the first message
+        np.unique(np.empty(0))  # loads numpy, and what this uses: a process out of file handles could not
+        terms.prepare()
+        statements.asks_who(".")
+        statements.speaks_of_asker(".")
+        return learning
+
+    learning = (await asyncio.to_thread(load)).Learning(opened)
+    await learning.open(chat)
+    if start:
+        learning.start()  # before any caller gets it: a drain stops the loops that it found not running
+    return learning

@@ -24,6 +24,14 @@ OFF_OF_THE_CORE = (
     *("ports", "domain.quality", "domain.belief", "domain.reading", "text.terms", "text.time.time_words"),
     "text.time.time_limits",
 )
+LEARNING = ("learning", "prompts", "transfer", "quality.reporting", "historian.pipeline", "evolution.evolver")
+OPENING = """
+import asyncio, cognitive_memory_core as core
+from pathlib import Path
+async def opened():
+    async with core.CognitiveMemory.open(core.Settings(), Path("data"), background=False): pass
+asyncio.run(opened())
+"""
 SHOWN = "import sys; print(*sys.modules)"
 LOADED = (
     "import nonebot; nonebot.init(driver='~none', localstore_data_dir='.', localstore_use_cwd=True); "
@@ -61,6 +69,12 @@ def test_the_machinery_is_loaded_when_a_memory_opens(tmp_path: Path) -> None:
     """Importing the plugin loads no adapter, no historian and nothing that searches."""
     rooms = tuple(f"{CORE}.{room}" for room in AFTER_OPENING)
     assert not [name for name in imported(LOADED, tmp_path) if name.startswith(rooms)]
+
+
+def test_opening_loads_nothing_that_learns(tmp_path: Path) -> None:
+    """A memory is open, and can be read, before numpy and what learns, reports or exports is loaded."""
+    rooms = ("numpy", "yaml", *(f"{CORE}.{room}" for room in LEARNING))
+    assert not [name for name in imported(OPENING, tmp_path) if name.startswith(rooms)]
 
 
 def test_rooms_that_are_off_are_not_loaded(tmp_path: Path) -> None:

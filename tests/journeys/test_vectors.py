@@ -20,7 +20,6 @@ from cognitive_memory_core import (
     Turn,
     VectorStoreSettings,
 )
-from cognitive_memory_core.memory.learning import Learning
 from cognitive_memory_core.memory.opened import Opened
 from cognitive_memory_core.settings.schema import Live
 from tests.support import model_server
@@ -127,10 +126,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     ledger.corpora.is_wide = lambda *_: True
     engine.compose()
     memory = CognitiveMemory()
-    learning = Learning(engine)
-    await learning.open(None)
-    learning.start()
-    memory._use(engine, learning)
+    memory._begin(engine, None, background=True)
     try:
         await memory.remember(Turn(READING, observations=FACTS))
         await until(lambda: _is_behind(memory, 5))
@@ -141,7 +137,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
         assert len(chroma_children()) == 1
         assert (await memory.status()).index.behind == 0
     finally:
-        await engine.close()
+        await memory._end(engine)
 
 
 async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
             sources={"新加的一行": (events[0].id,)},
         )
         await opened.profiles.write(changed)
-    await memory._learning.profile_indexer.refresh()
+    await (await memory._learning()).profile_indexer.refresh()
     for number, line in enumerate(("周三晚上读书", "不剧透")):
         belief = Belief(
             derived_id("belief", number),

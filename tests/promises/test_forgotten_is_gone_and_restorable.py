@@ -240,7 +240,7 @@ async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
     assert "上海" in bytes_of(data)
     clock.advance(days=31)
     async with a_memory(data, LONG_LOG, clock=clock, background=False) as memory:
-        learning: Any = memory._learning
+        learning: Any = await memory._learning()
         assert await learning.forgetting.erase_expired() == 0  # a clock that jumped that far is not trusted yet
     await believe(clock, data)
     async with a_memory(data, LONG_LOG, clock=clock) as memory:

@@ -12,7 +12,6 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.memory.learning import Learning
 from cognitive_memory_core.memory.opened import Opened
 from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.settings.schema import Live, VectorStoreSettings
@@ -122,10 +121,8 @@ async def opened(
         index.is_wide = lambda _connection, _read_filter: True
     await engine.consent.load()
     memory = core.CognitiveMemory()
-    learning = Learning(engine)
-    await learning.open(None)
-    memory._use(engine, learning)
+    memory._begin(engine, None, background=False)
     try:
         yield memory
     finally:
-        await engine.close()
+        await memory._end(engine)

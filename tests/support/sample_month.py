@@ -210,7 +210,7 @@ async def _portrayed(memory: core.CognitiveMemory, month: Month, events: list[Ev
     )
     summary = "\n".join(("## 是什么样的群", *(f"- {line}" for line in lines)))
     await profiles.write(core.Profile(key, "周末桌游社", ("桌游", "周末"), summary, NOW - timedelta(hours=5)))
-    await memory._learning.profile_indexer.refresh()
+    await (await memory._learning()).profile_indexer.refresh()
 
 
 def _saying(month: Month, statement: str, at: datetime) -> tuple[str, ...]:

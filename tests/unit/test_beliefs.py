@@ -246,7 +246,7 @@ async def test_a_person_who_opts_out_leaves_the_beliefs(tmp_path: Path) -> None:
         assert "小林" not in belief.statement
         assert LIN[0] not in belief.supporters
         await memory.evolve(GROUP)
-        chat = memory._learning.evolver_model[0]
+        chat = (await memory._learning()).evolver_model[0]
         assert chat is not None
 
 

@@ -80,5 +80,5 @@ async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) 
         await memory.forget_user(TANG, TANG.user_id)
         callnames(TANG.user_name)
         assert filled() == {"callnames", "clean_name"}
-        await memory._learning.forgetting.purge_if_due()
+        await (await memory._learning()).forgetting.purge_if_due()
         assert filled() == set()

@@ -62,3 +62,19 @@ async def test_each_loop_that_is_cancelled_runs_again(tmp_path: Path) -> None:
         await until(lambda: {task.get_name() for task in own_tasks(others)} == names)
         after = dict((await memory.status()).restarts)
         assert not [name for name in names if after[name] <= before.get(name, 0)]
+
+
+async def test_loading_that_somebody_cancels_is_repeated(tmp_path: Path) -> None:
+    """A memory whose loading of what learns is cancelled by somebody learns all the same, and closes."""
+    others = asyncio.all_tasks()
+    async with core.CognitiveMemory.open(EXACT, tmp_path) as memory:
+        for task in asyncio.all_tasks() - others:
+            task.cancel()
+        await asyncio.sleep(0)
+        await memory.remember(core.Turn(SCENE, observations=["阿棠喜欢乌龙茶"]))
+        assert await memory.drain(60)
+        assert (await memory.status()).totals.events == 1
+    async with core.CognitiveMemory.open(EXACT, tmp_path):
+        for task in asyncio.all_tasks() - others:
+            task.cancel()
+        await asyncio.sleep(0)
