@@ -34,7 +34,7 @@ ROOM = 100_000  # lines of all places together; beyond it a place keeps no more 
 GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 IDLE = 3600.0  # seconds of rest for a loop that has work only after a nudge
 RETRY = 60.0  # seconds after a refusal by the memory
-PAUSE = 0.5  # seconds between two writes of the file
+PAUSE = 2.0  # seconds between two writes of the file, each of which costs as much as ten lines
 OPENING = 2.0  # seconds between two checks whether the memory is open
 ECHO = 4  # letters; a shorter line may be a person's own words
 
