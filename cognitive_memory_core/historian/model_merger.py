@@ -125,14 +125,16 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     spans = [(found.start, found.stop) for found in mentions(said)]
     words = _terms(blanked(said, (*spans, *named(said, names, is_time))))
     is_sound = (is_admins or not given.is_group) and not (
-        len(words & _terms(source)) < LEAST_SAID * len(words)
+        sentences.context.noted(f"- {said}")  # the form of what is quoted
+        or len(words & _terms(source)) < LEAST_SAID * len(words)
         or any(map(is_talk, offences(said, names=names)))
         or any(found.kind == "relative" for found in mentions(said))
         or strange_figures(said, lines, names)
         or foreign_ids(plain(said), source, {}, names)
     )
     if is_sound:
-        return MergedLine(title, said, tuple(fact.event_id for fact in facts))
+        best = sorted(facts, key=lambda fact: -len(words & _terms(fact.text)))
+        return MergedLine(title, said, tuple(fact.event_id for fact in best))
     return line_as_said(title, quoted(facts, given), facts, now)
 
 

@@ -35,7 +35,7 @@ def title_of(heading: str) -> str:
 
 
 MOST_TAGS = 12
-MOST_EVENTS = 8  # that a line names; the newest
+MOST_EVENTS = 8  # that a line names; those first that it shares most words with
 
 
 class Page:
@@ -119,7 +119,7 @@ class Page:
             self._sections.insert(at, (f"{_MARK} {line.title}", lines))
         end = next((index for index in range(len(lines), 0, -1) if lines[index - 1].strip()), 0)
         lines.insert(end, f"- {line.text}" if line.title else line.text)
-        self._sources[said_in(line.text)] = tuple(dict.fromkeys(line.event_ids))[-MOST_EVENTS:]
+        self._sources[said_in(line.text)] = tuple(dict.fromkeys(line.event_ids))[:MOST_EVENTS]
         self._drop_empty()
 
     def shrink(self, limit: int, days: Mapping[str, str]) -> None:

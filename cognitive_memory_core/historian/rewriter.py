@@ -52,14 +52,15 @@ class _Work:
         """Judge the answers to open numbers; return the codes of what is wrong with them.
 
         Takes long for many people and lines: call it off the event loop. The ``force`` of a turn allows words such as
-        我 and 明天 in a text.
+        我 and 明天 in a text. A later answer that names no lines, or nothing that it replaces, keeps those before.
         """
         is_forced, wrong = isinstance(self.job, Turn) and self.job.force, list[str]()
         for answer in answers:
             if (number := answer.number) not in self.open:
                 continue
-            before = self.answers.get(number)
-            self.answers[number] = replace(answer, lines=answer.lines or (before.lines if before else ()))
+            before = self.answers.get(number, answer)
+            lines, replaces = answer.lines or before.lines, answer.replaces or before.replaces
+            self.answers[number] = replace(answer, lines=lines, replaces=replaces)
             found = judged(self.answers[number], self.given, self.job_context, self.notes[number])
             self.judged[number] = found
             wrong += found.verdict.reasons

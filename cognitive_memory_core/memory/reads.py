@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import functools
 import secrets
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .. import sentences
-from ..domain.event import Event, shortened
+from ..domain.event import Event, Quote, shortened
 from ..domain.message import NOTHING, Context, Hit
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision, said_in
 from ..domain.scope import Scene, checked_id
@@ -257,6 +257,16 @@ class Reads:
         if (opened := self._open) is None or not opened.consent.may_search(scene):
             return None
         return opened.consent.profile(scene, await opened.profile_reader.asked(scene, entity_type, entity_id))
+
+    @reading(dict, "may_search")
+    async def profile_words(self, scene: Scene, profile: Profile) -> Mapping[str, Quote]:
+        """Return, by line, the first words on which each line of a stored profile rests that a model worded."""
+        from ..recall.beliefs_and_profiles import events_of_lines, words_of_lines  # noqa: PLC0415  # loaded when open
+
+        opened, told = self._opened, events_of_lines(profile)
+        events = await opened.ledger.events.fetch([*{one for ids in told.values() for one in ids}]) if told else ()
+        shown = {event.id: event for event in opened.consent.shown(scene, events)}
+        return words_of_lines(profile, shown, opened.consent.opted_out)
 
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None

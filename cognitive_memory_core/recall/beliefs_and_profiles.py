@@ -11,6 +11,7 @@ from operator import mul
 from .. import sentences
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefHit
+from ..domain.event import Event, Quote
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..errors import NotPermitted
@@ -98,6 +99,12 @@ class TurnProfiles:
     is_whole: bool = True
     named: Mapping[str, Profile] = field(default_factory=dict[str, Profile])
     admins: Collection[str] = ()
+
+    @property
+    def event_ids(self) -> set[str]:
+        """The ids of the events on which lines rest that a model worded."""
+        every = (one for one in (self.person, self.group, *self.named.values()) if one)
+        return {one for profile in every for ids in events_of_lines(profile).values() for one in ids}
 
 
 class ProfileReader:
@@ -248,6 +255,25 @@ class ProfileReader:
             return []
         shown = (row for row in rows if row[0].key not in hidden and _is_told(row[0], row[0].key))
         return [row for row in shown if self._consent.admits_profile(scene, row[0].key)]
+
+
+def events_of_lines(profile: Profile) -> dict[str, tuple[str, ...]]:
+    """Return the ids of the events of each line that a model worded; what rules wrote quotes its events already."""
+    return {said: ids for said, ids in profile.sources.items() if sentences.context.noted(f"- {said}") is None}
+
+
+def words_of_lines(profile: Profile, events: Mapping[str, Event], without: Collection[str] = ()) -> dict[str, Quote]:
+    """Return the first words of its person on which each line rests that a model worded; of a group, anybody's.
+
+    ``events`` are those that may be shown, by id. Nobody of ``without`` is quoted.
+    """
+    person, words = profile.key.user_id, dict[str, Quote]()
+    for said, ids in events_of_lines(profile).items():
+        for quote in (quote for one in ids if one in events for quote in events[one].quotes):
+            is_said = quote.sender_id == person if person else quote.sender_id not in ("", *without)
+            if is_said and quote.sent_at:
+                words.setdefault(said, quote)
+    return words
 
 
 def _is_told(profile: Profile, key: ProfileKey) -> bool:

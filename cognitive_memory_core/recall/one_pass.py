@@ -200,6 +200,7 @@ class ContextAnswer(Answer):
     basis: Sequence[Message] = ()  # lines on which these beliefs rest, oldest first
     people: KnownPlaces = field(default_factory=lambda: NO_PLACES)
     profiles: TurnProfiles = field(default_factory=TurnProfiles)
+    facts: Sequence[Event] = ()  # on which lines of these profiles rest that a model worded
 
     def is_shown(self, line: Message) -> bool:
         """Return whether the caller shows a line of the log."""
@@ -248,6 +249,8 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
     with answer.part("profiles"):
         if sources.profiles:
             answer.profiles = sources.profiles.of_turn(on, scene, [one.id for one in question.named])
+            told = answer.profiles.event_ids
+            answer.facts = at_once(sources.ledger.events.fetch, on, [*told]) if told else ()
     if not answer.profiles.is_whole:
         answer.missing["profiles"] = "profiles"
 

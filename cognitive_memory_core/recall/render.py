@@ -12,7 +12,7 @@ from typing import Literal
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.event import ELLIPSIS, Event, duplicate_key, label_of, nested, shortened
+from ..domain.event import ELLIPSIS, Event, Quote, duplicate_key, label_of, nested, shortened
 from ..domain.message import Context, Message, Section
 from ..domain.profile import Profile, said_in
 from ..domain.turn import Memo, Person
@@ -21,6 +21,7 @@ from ..text.characters import cleared_on_erasure
 from ..text.names import clean_name, clean_text, full_width, one_line
 from ..text.people import callname, name_and_id, spoken
 from ..text.terms import sentences_of, token_count
+from .beliefs_and_profiles import words_of_lines
 from .one_pass import ContextAnswer
 from .query import Names, with_present_names
 
@@ -37,6 +38,8 @@ SHORT_ALIASES = 3
 HEADING_LENGTH = 40
 People = Mapping[str, Person]
 NOBODY: People = MappingProxyType({})
+Original = Mapping[str, str]  # the rendered words on which a line of a profile rests, by line
+NO_WORDS: Original = MappingProxyType({})
 _CORNERS = str.maketrans("「」", "『』")
 _ITEM = re.compile(r"\A[-*+•·][ \t]+")
 _ID = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
@@ -55,12 +58,18 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
     own = [one for one in answer.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
     memos = newest((*answer.memos, *waiting), settings.query.recent_end_summaries_inject_k)
     memos = [memo for memo in memos if consent.admits(scene, memo)]
-    persons = list[str]()
+    facts, persons = {event.id: event for event in answer.facts if admits(event)}, list[str]()
+
+    def original(profile: Profile) -> Original:
+        words = words_of_lines(profile, facts, hidden).items()
+        return {said: words_beside(said, quote, zone, here, is_own=bool(profile.key.user_id)) for said, quote in words}
+
     for one in question.named:
         profile = consent.profile(scene, profiles.named.get(one.id))
-        persons += named_lines(one, profile, is_admin=one.id in profiles.admins)
+        words = original(profile) if profile else NO_WORDS
+        persons += named_lines(one, profile, words, is_admin=one.id in profiles.admins)
     if person := consent.profile(scene, profiles.person):
-        persons += profile_lines(person, scene.user_name, is_admin=scene.is_admin)
+        persons += profile_lines(person, scene.user_name, original(person), is_admin=scene.is_admin)
     if group := consent.profile(scene, profiles.group):  # what its shown beliefs say is not said twice
         group = group.without_events({source for one in answer.beliefs for source in one.event_ids}, wholly=True)
     newer = [*filter(admits, answer.newer)]
@@ -70,7 +79,8 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         if admits(event)
     ]
     admits_line = consent.present_filter(scene).admits_line
-    basis = [*filter(admits_line, answer.basis)]
+    lines = filter(admits_line, answer.basis)
+    basis = [Quote(one.id, one.sender_id, one.text, one.scene.user_name, one.sent_at) for one in lines]
     beliefs = [belief_line(one, zone, newer, basis, here) for one in answer.beliefs]
     quotes = [
         replace(one, after=tuple(filter(admits_line, one.after)))
@@ -80,7 +90,7 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
     parts = [
         Part("rest", titles.TITLE_PINS, [f"- {quoted(pin.text)}" for pin in own if consent.admits(scene, pin)], True),
         Part("profiles", titles.TITLE_PERSON, persons),
-        Part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name) if group else ()),
+        Part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name, original(group)) if group else ()),
         Part("rest", titles.TITLE_BELIEFS, beliefs),
         Part("events", titles.TITLE_EVENTS, events),
         Part("events", titles.TITLE_QUOTATIONS, [quotation_line(one, names.people, zone) for one in quotes]),
@@ -119,12 +129,11 @@ def event_line(event: Event, zone: tzinfo, people: People = NOBODY, *, is_replac
 
 
 def belief_line(
-    belief: Belief, zone: tzinfo, newer: Iterable[Event], basis: Iterable[Message] = (), people: People = NOBODY
+    belief: Belief, zone: tzinfo, newer: Iterable[Event], basis: Iterable[Quote] = (), people: People = NOBODY
 ) -> str:
     """Render a belief with who said it, in which words, and the day of its last confirmation.
 
-    The words are those of the first line in ``basis`` on which it rests by the person who said it first: a model worded
-    the belief, and may have twisted what was said. They are left out if the belief says the same.
+    The words are those of the first line in ``basis`` on which it rests by the person who said it first.
 
     Behind it stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests, unless
     that event is older than the belief. ``people`` are those of the place.
@@ -132,9 +141,11 @@ def belief_line(
     texts, first = sentences.context, next(iter(belief.supporters), "")
     who = quoted(name_and_id(first, people[first].name if first in people else "")) if first else ""
     whose, day = texts.ACCORDING_TO.format(who=who) if who else "", minute(belief.updated_at, zone).split(" ")[0]
-    said = next((line for line in basis if line.id in belief.message_ids and line.sender_id == first != ""), None)
-    if said and duplicate_key(said.text) != duplicate_key(belief.statement):
-        whose = texts.ACCORDING_TO_WORDS.format(who=who, text=quoted(_spoken(said, people, BASIS_LENGTH)[1]))
+    for quote in basis:
+        if quote.message_id in belief.message_ids and quote.sender_id == first != "":
+            words = words_beside(belief.statement, quote, zone, people)
+            whose = texts.ACCORDING_TO_WORDS.format(words=words) if words else whose
+            break
     line = f"- {quoted(with_present_names(belief, people).statement)}{texts.CONFIRMED.format(whose=whose, day=day)}"
     gone, last = set(belief.event_ids), None
     for event in sorted(newer, key=lambda event: event.happened_at):
@@ -164,40 +175,65 @@ def quotation_line(quotation: FoundLine, people: People, zone: tzinfo) -> str:
     return f"- [{minute(line.sent_at, zone, with_weekday=True)}] {quoted(shown)}"
 
 
-def profile_lines(profile: Profile, name: str = "", *, is_admin: bool = False) -> tuple[str, ...]:
-    """Render a profile: ``name(id)`` with the tags, then its lines, each prefixed with its heading.
+def words_beside(said: str, quote: Quote, zone: tzinfo, people: People = NOBODY, *, is_own: bool = False) -> str:
+    """Render the first words on which a sentence rests, with who said them and when; "" if it says the same.
+
+    A model worded the sentence, and may have twisted what was said. Beside somebody's own portrait ``is_own`` leaves
+    out who said them.
+    """
+    if duplicate_key(quote.text) == duplicate_key(said) or quote.sent_at is None:
+        return ""
+    known, day = people.get(quote.sender_id), minute(quote.sent_at, zone).split(" ")[0]
+    who = "" if is_own else name_and_id(quote.sender_id, known.name if known else quote.sender_name)
+    words = shortened(" ".join(quote.text.split()), BASIS_LENGTH).translate(_CORNERS)
+    return quoted(sentences.context.WORDS.format(who=who, day=day, text=words).strip())
+
+
+def profile_lines(
+    profile: Profile, name: str = "", words: Original = NO_WORDS, *, is_admin: bool = False
+) -> tuple[str, ...]:
+    """Render a profile: ``name(id)`` with the tags, then its lines, each with its heading and the ``words`` it is from.
 
     ``name`` is used if the profile has none, ``is_admin`` is what the platform says of its person. Lines that rest on
     no event are marked. An empty profile gives no lines.
     """
-    body, tags, key = _body_lines(profile), _tags(profile, PROFILE_TAGS), profile.key
+    body, tags, key = _body_lines(profile, words), _tags(profile, PROFILE_TAGS), profile.key
     if not body and not tags:
         return ()
     label = label_of(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name))
-    first = sentences.context.profile_heading(label, tags, is_person=bool(key.user_id), is_admin=is_admin)
-    return tuple(f"- {quoted(line)}" for line in (first, *body))
+    claims, is_person = profile.sources if key.user_id else (), bool(key.user_id)
+    first = sentences.context.profile_heading(label, tags, claims=claims, is_person=is_person, is_admin=is_admin)
+    return tuple(f"- {quoted(line)}{mark}" for line, mark in ((first, ""), *body))
 
 
-def named_lines(person: Person, profile: Profile | None, *, is_admin: bool = False) -> tuple[str, ...]:
+def named_lines(
+    person: Person, profile: Profile | None, words: Original = NO_WORDS, *, is_admin: bool = False
+) -> tuple[str, ...]:
     """Render a person briefly: names, rank and tags, then the first lines of the profile; () if nothing is known.
 
     Every line begins with the person's name, because lines about others follow.
     """
     name = clean_name(person.name)
     aliases = [alias for alias in map(clean_name, person.aliases) if alias and alias != name][:SHORT_ALIASES]
-    tags, body, left = _tags(profile, SHORT_TAGS) if profile else [], list[str](), SHORT_PROFILE
-    for line in _body_lines(profile) if profile else ():  # the first ones; of a long one its beginning
+    tags, body, left = _tags(profile, SHORT_TAGS) if profile else [], list[tuple[str, str]](), SHORT_PROFILE
+    for line, mark in _body_lines(profile, words) if profile else ():  # the first ones; of a long one its beginning
         if len(line) > left:
-            body = body or [shortened(line, SHORT_PROFILE)]
+            body = body or [(shortened(line, SHORT_PROFILE), mark)]
             break
-        body.append(line)
+        body.append((line, mark))
         left -= len(line)
     if not (aliases or tags or body):
         return ()
-    label, has_profile = label_of(person.id, name), bool(tags or body)
-    first = sentences.context.profile_heading(label, tags, aliases, is_person=has_profile, is_admin=is_admin)
-    under = (sentences.context.under_heading(name, line) for line in body)
-    return tuple(f"- {quoted(line)}" for line in (first, *under))
+    first = sentences.context.profile_heading(
+        label_of(person.id, name),
+        tags,
+        aliases,
+        claims=profile.sources if profile else (),
+        is_person=bool(tags or body),
+        is_admin=is_admin,
+    )
+    under = ((sentences.context.under_heading(name, line), mark) for line, mark in body)
+    return tuple(f"- {quoted(line)}{mark}" for line, mark in ((first, ""), *under))
 
 
 def minute(instant: datetime, zone: tzinfo, *, with_weekday: bool = False) -> str:
@@ -232,9 +268,12 @@ def _tags(profile: Profile, most: int) -> list[str]:
     return [tag for tag in map(one_line, profile.tags[:PROFILE_TAGS]) if tag][:most]
 
 
-def _body_lines(profile: Profile) -> list[str]:
-    """Return the lines of a profile that contain words, each prefixed with the heading above it."""
-    lines: list[str] = []
+def _body_lines(profile: Profile, words: Original) -> list[tuple[str, str]]:
+    """Return the lines of a profile that contain words, prefixed with the heading above, and what stands behind each.
+
+    That is a mark, or the words on which it rests.
+    """
+    lines: list[tuple[str, str]] = []
     heading_above = ""
     for line in clean_text(profile.summary[:PROFILE_LENGTH]).split("\n"):
         said = line.strip()
@@ -242,7 +281,9 @@ def _body_lines(profile: Profile) -> list[str]:
             heading_above = one_line(said.lstrip("#"), HEADING_LENGTH)
         elif any(map(str.isalnum, said)):
             mark = "" if said_in(said) in profile.sources else sentences.context.WITHOUT_QUOTE
-            lines.append(sentences.context.under_heading(heading_above, _ITEM.sub("", said, count=1)) + mark)
+            if original := words.get(said_in(said)):
+                mark = sentences.context.IN_WORDS.format(words=original)
+            lines.append((sentences.context.under_heading(heading_above, _ITEM.sub("", said, count=1)), mark))
     return lines
 
 

@@ -17,12 +17,12 @@ from .. import sentences
 from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.message import Hit
-from ..domain.profile import EntityType, Profile, said_in
+from ..domain.profile import EntityType, Profile, ProfileKey, said_in
 from ..domain.scope import Scene
 from ..domain.turn import Pin, Turn
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory.cognitive_memory import CognitiveMemory
-from ..recall.render import minute
+from ..recall.render import minute, words_beside
 from ..settings.schema import Settings
 from ..text.people import spoken
 from .tool_arguments import (
@@ -182,7 +182,7 @@ async def _get_profile(caller: ToolCaller, entity_type: Entity, entity_id: Ident
         return {"profile": None}
     if not caller.may_see(profile):
         raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
-    told = _profile_answer(caller, profile)
+    told = await _profile_answer(caller, profile)
     if caller.is_agent:  # also the ids of the events that each line or tag rests on
         shown = {*map(said_in, profile.summary[:SUMMARY_LENGTH].split("\n")), *profile.tags[:TAGS]}
         told = {**told, "sources": {said: list(ids) for said, ids in profile.sources.items() if said in shown}}
@@ -201,15 +201,25 @@ def _entity(scene: Scene, kind: EntityType | None, identifier: str | None) -> tu
     return kind or ("group" if identifier == scene.group_id else "user"), identifier
 
 
-def _profile_answer(caller: ToolCaller, profile: Profile) -> Answer:
-    """Return a profile in the contract's form, shortened to its bounds."""
-    key = profile.key
+def _entity_id(key: ProfileKey) -> str:
+    return "/".join(part for part in (key.group_id, key.user_id) if part)
+
+
+async def _profile_answer(caller: ToolCaller, profile: Profile) -> Answer:
+    """Return a profile in the contract's form, shortened to its bounds; what a model worded stands beside its words."""
+    key, lines = profile.key, list[str]()
+    words = await caller.memory.profile_words(caller.scene, profile)
+    for line in profile.summary[:SUMMARY_LENGTH].split("\n"):
+        quote = words.get(said := said_in(line))
+        beside = quote and words_beside(said, quote, caller.settings.zone, is_own=bool(key.user_id))
+        lines.append(line + (sentences.context.IN_WORDS.format(words=beside) if beside else ""))
     return {
         "entity_type": key.entity_type,
-        "entity_id": "/".join(part for part in (key.group_id, key.user_id) if part),
+        "entity_id": _entity_id(key),
         "name": profile.name,
+        **({"note": sentences.context.SELF_TOLD.strip("（）")} if key.user_id else {}),
         "tags": list(profile.tags[:TAGS]),
-        "summary": profile.summary[:SUMMARY_LENGTH],
+        "summary": "\n".join(lines),
         "updated_at": caller.minute(profile.updated_at),
     }
 
@@ -217,13 +227,19 @@ def _profile_answer(caller: ToolCaller, profile: Profile) -> Answer:
 async def _search_profiles(
     caller: ToolCaller, query: Needed, entity_type: Entity = None, top_k: Count = None
 ) -> Answer:
+    """Search profiles and read those found, because the searchable copies do not tell what a line rests on."""
     hits = await caller.memory.search_profiles(caller.scene, query, entity_type=entity_type, top_k=top_k)
     if not hits:
         await _require_readable(caller)
     shown = [hit for hit in hits if caller.may_see(hit.profile)]
     if hits and not shown:
         raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
-    return {"profiles": [{**_profile_answer(caller, hit.profile), "score": round(hit.score, 3)} for hit in shown]}
+    told: list[Answer] = []
+    for hit in shown:
+        key = hit.profile.key
+        stored = await caller.memory.get_profile(caller.scene, key.entity_type, _entity_id(key))
+        told.append({**await _profile_answer(caller, stored or hit.profile), "score": round(hit.score, 3)})
+    return {"profiles": told}
 
 
 async def _catch_up(caller: ToolCaller, since: Text = "") -> Answer:

@@ -249,6 +249,7 @@ async def test_a_profile_in_its_form(stored_keys: Portrayed) -> None:
         "entity_type": "member",
         "entity_id": "10001/2000001",
         "name": "阿棠",
+        "note": "自己说的，未经核实",
         "tags": ["茶"],
         "summary": "喜欢乌龙茶。",
         "updated_at": "2026-03-04 09:30",

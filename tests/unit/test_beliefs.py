@@ -142,7 +142,7 @@ async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
         context = await memory.context(GROUP, "我们来讨论一下政治吧")
         (section,) = [one for one in context.sections if one.title == "群记忆"]
         assert sorted(section.lines) == sorted(
-            f"- {text}（据 {who}「{line}」，归纳于 2026-03-04）"
+            f"- {text}（据 {who} 2026-03-04「{line}」，归纳于 2026-03-04）"
             for text, who, line in (("不讨论政治", "阿墨(2000003)", CHAT[3][1]), (FRIDAY, "豆沙(2000001)", CHAT[0][1]))
         )
         taboo = (await memory.search_beliefs(GROUP, "不讨论政治", threshold=0.3))[0].belief
@@ -181,7 +181,7 @@ async def test_newer_events_stand_beside_a_belief(tmp_path: Path) -> None:
         (section,) = [one for one in context.sections if one.title == "群记忆"]
         (line_shown,) = section.lines
         assert line_shown.startswith(
-            f"- {FRIDAY}（据 豆沙(2000001)「{CHAT[0][1]}」，归纳于 2026-03-04）（2026-03-05 后来："
+            f"- {FRIDAY}（据 豆沙(2000001) 2026-03-04「{CHAT[0][1]}」，归纳于 2026-03-04）（2026-03-05 后来："
         )
         assert line_shown.endswith("后来：豆沙(2000001)：“讨论新番改到每周六晚上吧”）")
 

@@ -13,7 +13,7 @@ import pytest
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
-from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.event import Event, Quote
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
@@ -58,6 +58,15 @@ class Leaky:
     def events(self) -> list[Any]:
         """Return an event of each scene."""
         return [an_event(self.told, scene, happened_at=NOON) for scene in self.scenes]
+
+    def facts(self) -> list[Event]:
+        """Return an event of each scene on which a line of a profile may rest, in the words of the profile's person."""
+        words = (Quote("1", GROUP.user_id, self.told, "", NOON),)
+        return [replace(event, id="e1", quotes=words) for event in self.events()]
+
+    async def fetch(self, *_: Any) -> list[Event]:
+        """Return the events of lines of profiles."""
+        return self.facts()
 
     def messages(self) -> list[Any]:
         """Return a message of each scene."""
@@ -224,6 +233,11 @@ class LeakyTables:
         return [replace(event, replaces=one.id) for event in events for one in events]
 
     @direct
+    def fetch(self, *_: Any) -> list[Event]:
+        """Return the events of lines of profiles."""
+        return self.leaky.facts()
+
+    @direct
     def made_of(self, *_: Any) -> list[Event]:
         """Return the events."""
         return self.leaky.events()
@@ -293,6 +307,7 @@ READS: dict[str, Callable[[CognitiveMemory], Awaitable[Any]]] = {
     "find_messages": lambda memory: memory.find_messages(GROUP, ["1"]),
     "memos": lambda memory: memory.memos(GROUP, 9),
     "get_profile": lambda memory: memory.get_profile(GROUP, "user", GROUP.user_id),
+    "profile_words": lambda memory: memory.profile_words(GROUP, a_listed(key_of(GROUP))),
     "search_profiles": lambda memory: memory.search_profiles(GROUP, "？", top_k=9),
     "profile_revisions": lambda memory: memory.profile_revisions(GROUP, key_of(GROUP)),
     "pins": lambda memory: memory.pins(GROUP),

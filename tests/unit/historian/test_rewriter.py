@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -16,6 +17,7 @@ from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings.schema import Live, Settings
+from tests.support.builders import an_event
 from tests.support.clock import NOON
 from tests.support.puppet import REWRITE, TRIAGE, Part, Puppet, Question, shaped, statement
 
@@ -91,6 +93,17 @@ async def test_what_fails_after_its_retries_is_kept_as_it_was_said() -> None:
     right = statement(1, "小北(2000002)对花生过敏", [BEI.id], BEI.id)
     (mended,) = await triaged(saying(wrong, again=lambda question: shaped(question, right)))
     assert (mended.text, mended.speaker) == ("小北(2000002)对花生过敏", BEI.id)
+
+
+async def test_a_retry_keeps_what_the_first_answer_replaces() -> None:
+    """A statement that is asked for again replaces what its first answer named, also if the second names nothing."""
+    old = an_event("小北(2000002)能吃花生", OTHER, sender_id=BEI.id, happened_at=NOON - timedelta(days=1))
+    wrong = statement(1, "小北(2000002)对花生过敏三年", [BEI.id], BEI.id, lines=[3], replaces=1)
+    right = statement(1, "小北(2000002)对花生过敏", [BEI.id], BEI.id)
+    model = saying(wrong, again=lambda question: shaped(question, right))
+    context = replace(JOB_CONTEXT, neighbours=(old,))
+    (mended,) = await historian(model).triage(Dialogue(GROUP, LINES), context)
+    assert (mended.text, mended.replaces) == ("小北(2000002)对花生过敏", old.id)
 
 
 async def test_lines_of_another_statement_are_not_kept_twice() -> None:

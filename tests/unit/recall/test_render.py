@@ -13,6 +13,7 @@ from cognitive_memory_core.domain.message import Section
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.recall.beliefs_and_profiles import words_of_lines
 from cognitive_memory_core.recall.render import (
     CLOSED,
     OPENED,
@@ -25,6 +26,7 @@ from cognitive_memory_core.recall.render import (
     profile_lines,
     quotation_line,
     quoted,
+    words_beside,
 )
 from cognitive_memory_core.store.search.lines import FoundLine
 from tests.support.beliefs import a_belief
@@ -192,6 +194,36 @@ def test_a_profile_says_whose_word_it_is():
         "- 茶",
     )
     assert profile_lines(a_listed(ProfileKey.group("10001"), "- 茶"))[0] == "- 阿棠(10001)"
+    titled = a_listed(MEMBER, "- 茶", tags=("副团长", "老手"), sources={"茶": ("e1",), "副团长": ("e1",)})
+    assert profile_lines(titled)[0] == "- 阿棠(2000001)（自己说的，未经核实）；自称：副团长；标签：老手"
+    assert named_lines(Person("2000001", "阿棠"), titled)[0] == profile_lines(titled)[0]
+
+
+def test_a_line_of_a_profile_stands_beside_the_words_it_rests_on():
+    """Behind a line that a model worded stand its person's first words with their day, unless it says the same."""
+    told = (("1", "2000002", "那你不吃辣？"), ("2", "2000001", "我「现在」不吃辣"))
+    event = an_event("不吃辣", quotes=tuple(Quote(*one, sent_at=NOON) for one in told))
+    sources = {
+        "吃辣": ("gone", "e1"),
+        "“不吃辣”（记于 2026-03-04）": ("e1",),
+        "我「现在」，不吃辣！": ("e1",),
+    }
+    profile = a_listed(MEMBER, "\n".join(f"- {line}" for line in sources), sources=sources)
+    found = words_of_lines(profile, {"e1": event})
+    beside = {line: words_beside(line, quote, ZONE, is_own=True) for line, quote in found.items()}
+    assert profile_lines(profile, words=beside)[1:] == (
+        "- 吃辣（原话 2026-03-04「我『现在』不吃辣」）",
+        "- “不吃辣”（记于 2026-03-04）",
+        "- 我「现在」，不吃辣！",
+    )
+    assert (
+        named_lines(Person("2000001", "阿棠"), profile, beside)[1]
+        == "- 阿棠：吃辣（原话 2026-03-04「我『现在』不吃辣」）"
+    )
+    group = a_listed(ProfileKey.group("10001"), "- 周末钻", sources={"周末钻": ("e1",)})
+    (quote,) = words_of_lines(group, {"e1": event}, {"2000002"}).values()
+    people = {"2000001": Person("2000001", "棠姐")}
+    assert words_beside("周末钻", quote, ZONE, people) == "棠姐(2000001) 2026-03-04「我『现在』不吃辣」"
 
 
 def test_a_profile_of_any_size_is_shown_at_once():
