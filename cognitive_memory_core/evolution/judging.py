@@ -302,7 +302,7 @@ class Judgement:
             return "unclear"
 
         ids, written = {person.id for person in people} | {place.place_id}, plain(statement)
-        if any(foreign_ids(written, plain(self.given), ids_by_name(people, written), ids)):
+        if any(foreign_ids(written, [plain(self.given)], ids_by_name(people, written), ids)):
             return "drift"
 
         key, own = duplicate_key(statement), before.id if before else ""

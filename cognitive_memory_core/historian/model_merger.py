@@ -130,7 +130,7 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
         or any(map(is_talk, offences(said, names=names)))
         or any(found.kind == "relative" for found in mentions(said))
         or strange_figures(said, lines, names)
-        or foreign_ids(plain(said), source, {}, names)
+        or foreign_ids(plain(said), [source], {}, names)
     )
     if is_sound:
         best = sorted(facts, key=lambda fact: -len(words & _terms(fact.text)))

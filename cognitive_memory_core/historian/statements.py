@@ -298,11 +298,11 @@ def judge(text: str, original: str, given: GivenLines, job_context: JobContext) 
     ids = dict.fromkeys(one.id for one in people)
     by_name = {**ids_by_name(people, written, said), "QQ": set(ids)}  # QQ stands for a person without a name
     lost = set(ids_in(said, ids, by_name)).difference(ids_in(written, ids, by_name))
-    remembered = plain("\n".join(spoken(event)[:READ] for event in job_context.neighbours))
+    remembered = (plain(spoken(event)[:READ]) for event in job_context.neighbours)
     return Verdict(
         offences(read, names=names),
         tuple(one for one in ids if one in lost),
-        tuple(foreign_ids(written, f"{said}\n{given.plain}\n{remembered}", by_name, ids)),
+        tuple(foreign_ids(written, chain((said, given.plain), remembered), by_name, ids)),
         ("too_long",) if len(text) > _LONG and len(text) > _TIMES_HEARD * len(original) else (),
     )
 

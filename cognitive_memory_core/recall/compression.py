@@ -184,5 +184,5 @@ def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
     """Raise BadAnswer for a summary with unknown ids, or with one person's id behind another person's name."""
     speakers = [Person(line.sender_id, clean_name(line.scene.user_name)) for line in lines if line.sender_id]
     written, ids = plain(summary), {person.id for person in speakers}
-    if foreign := foreign_ids(written, plain(prompt), ids_by_name(speakers, written), ids):
+    if foreign := foreign_ids(written, [plain(prompt)], ids_by_name(speakers, written), ids):
         raise BadAnswer(sentences.models.SUMMARY_REFUSED.format(ids="、".join(map(sentences.settings.shown, foreign))))

@@ -54,21 +54,28 @@ def ids_in(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
     return [one for one in ids if (len(one) >= BARE_ID and one in tokens) or f"({one})" in text]
 
 
-def foreign_ids(text: str, source: str, ids_by_name: Mapping[str, Collection[str]], ids: Collection[str]) -> list[str]:
+def foreign_ids(
+    text: str, given: Iterable[str], ids_by_name: Mapping[str, Collection[str]], ids: Collection[str]
+) -> list[str]:
     """Return the numbers of five or more digits that nothing given has, and those of ``ids`` behind others' names.
 
-    ``source`` is the whole input; it has a number also with gaps or in thousands (1.2万). ``ids_by_name`` maps each
-    name to the ids of all who have or had it; the longest name that ends at a bracket counts.
+    ``given`` are all texts of the input, read only if a number is none of the ``ids``; they have a number also with
+    gaps or in thousands (1.2万). ``ids_by_name`` maps each name to the ids of all who have or had it; the longest name
+    that ends at a bracket counts.
     """
     undated = blanked(text, ((one.start, one.stop) for one in mentions(text)))
-    long = [match[0] for match in _NUMBER.finditer(undated) if len(_GAP.sub("", match[0])) >= BARE_ID]
-    known = {*ids}
-    if long:
+    known, long = {*ids}, {match[0]: _GAP.sub("", match[0]) for match in _NUMBER.finditer(undated)}
+    strange = {written: number for written, number in long.items() if len(number) >= BARE_ID and number not in known}
+    if strange:
+        source = "\n".join(given)
         known |= {f"{value:.0f}" for _, value in numbers_in(source)}
         for match in _NUMBER.finditer("\n".join((source, *ids_by_name))):
             known |= {_GAP.sub("", match[0]), *_GAP.split(match[0])}
-    wrong = [_GAP.sub("", one) for one in long if not known.issuperset(_GAP.split(one))]
-    wrong = [one for one in wrong if one not in known]
+    wrong = [
+        number
+        for written, number in strange.items()
+        if number not in known and not known.issuperset(_GAP.split(written))
+    ]
     for match in _LABEL.finditer(text):
         ending = [name for name in ids_by_name if is_whole(text, match.start() - len(name), name)]
         if ending and match[1] in ids and match[1] not in ids_by_name[max(ending, key=len)]:
