@@ -1,4 +1,4 @@
-"""Loads modules, and the names of a package, when they are first used, so that importing a package costs little."""
+"""Loads modules, names and expressions when they are first used, so that importing a package costs little."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def loaded_on_use(
     return load, sorted((*submodules, *homes))
 
 
-class ModuleOnUse:
-    """Has the attributes of a module, which is imported when the first of them is used."""
+class OnUse:
+    """Has the attributes of what ``make`` returns: of a module, or of a compiled expression."""
 
-    def __init__(self, name: str) -> None:
-        """Import nothing yet."""
-        self._name = name
+    def __init__(self, make: Callable[[], object]) -> None:
+        """Make nothing yet; ``make`` is called once for each attribute that is used."""
+        self._make = make
 
     def __getattr__(self, name: str) -> object:
-        value: object = getattr(import_module(self._name), name)
+        value: object = getattr(self._make(), name)
         setattr(self, name, value)
         return value

@@ -217,14 +217,14 @@ class Judgement:
         people = dict.fromkeys(line.sender_id for line in news)
         if people and not support.is_refused:
             after = replace(confirmed(belief, len(people), self.now), updated_at=self.now)
-            self.edits.append(BeliefEdit(_supported(after, news), belief))
+            self.edits.append(BeliefEdit(_resting_on(after, news), belief))
 
     def _write(self, before: Belief | None, proposal: Proposal) -> str | None:
         """Store a statement as a new belief or as the next version of ``before``."""
         statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
         if before and duplicate_key(statement) == before.key:
             return self._keep(before, proposal)
-        reason, support = self._supported(statement, proposal, before)
+        reason, support = self._judged(statement, proposal, before)
         if reason:
             return reason
         if before is None and len(self._standing) >= self.most:
@@ -247,7 +247,7 @@ class Judgement:
             after = confirmed(before, max(people, 1), now).unsupported(statement)
             after = before.followed_by(after, proposal.reason, now, self.run_id)
             after = replace(after, tags=proposal.tags or before.tags)
-        after = _supported(after, support.lines)
+        after = _resting_on(after, support.lines)
         change = logged("update" if before else "create", after, before, proposal.reason, now)
         self.edits.append(BeliefEdit(after, before, change))
         self._standing[before.id if before else after.id] = statement
@@ -266,7 +266,7 @@ class Judgement:
         del self._standing[belief.id]
         return None
 
-    def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[str | None, Support]:
+    def _judged(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[str | None, Support]:
         """Return why a statement must not be stored (None if it may be), and who supports it."""
         chat, job_context = self.chat, self.job_context
         if reason := self._fault(statement, before):
@@ -319,7 +319,7 @@ class Judgement:
         return "contrary" if support.is_refused else None if support.suffices(named) else "alone"
 
 
-def _supported(belief: Belief, lines: Sequence[Message]) -> Belief:
+def _resting_on(belief: Belief, lines: Sequence[Message]) -> Belief:
     return replace(
         belief,
         message_ids=newest((*belief.message_ids, *(line.id for line in lines))),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
 from datetime import datetime, timezone, tzinfo
 from functools import partial, wraps
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -20,7 +21,7 @@ from ..disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from ..domain.scope import Scope, path_component
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
-from ..loading_on_use import ModuleOnUse
+from ..loading_on_use import OnUse
 from ..ports import Clock
 from ..text.names import clean_name, tidy
 from .paths import SUFFIX, ProfileLocation, all_locations, locations_of, stem_of
@@ -28,7 +29,7 @@ from .paths import SUFFIX, ProfileLocation, all_locations, locations_of, stem_of
 if TYPE_CHECKING:
     from . import format as codec
 else:  # YAML is imported when the first file is read
-    codec = ModuleOnUse(f"{__package__}.format")
+    codec = OnUse(lambda: import_module(f"{__package__}.format"))
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -97,6 +97,10 @@ def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None)
     return texts
 
 
+def _shipped(name: str) -> str:
+    return (resources.files(__package__ or "") / "templates" / f"{name}.md").read_text("utf-8")
+
+
 FILLED_PEOPLE_LIST = 12  # people that a triage prompt shows at least, if the place has that many
 _AROUND = ("time", "calendar", "place", "people", "lines")
 _ANCHORS = (*_AROUND, "neighbours")
@@ -129,12 +133,10 @@ class PromptLibrary:
 
         :attr:`problems` says why a template is unusable. Blocking: reads files.
         """
-        folder = resources.files(__name__.rpartition(".")[0]) / "templates"
         problems: list[str] = []
         self._templates: dict[str, Template] = {}
         for name in TEMPLATES:
-            shipped = (folder / f"{name}.md").read_text("utf-8")
-            for text in (own[name], shipped) if own and name in own else (shipped,):
+            for text in (own[name], _shipped(name)) if own and name in own else (_shipped(name),):
                 found = usable(name, text)
                 if not isinstance(found, str):
                     self._templates[name] = found
@@ -286,17 +288,13 @@ class PromptPreview:
 
 def previews(folder: Path, tried: Mapping[str, str], zone: tzinfo) -> list[PromptPreview]:
     """Return every prompt, from ``tried``, else from files in ``folder``, else from the package; blocking."""
-    own = {**read_templates(folder, TEMPLATES), **tried}
-    return [_preview(name, own.get(name), zone) for name in TEMPLATES]
-
-
-def _preview(name: str, own: str | None, zone: tzinfo) -> PromptPreview:
-    shipped = resources.files(__package__ or "") / "templates" / f"{name}.md"
-    library = PromptLibrary({} if own is None else {name: own})
-    ask = _asked(library, name, zone)
-    template = shipped.read_text("utf-8") if own is None else own
-    problem = "\n".join(library.problems)
-    return PromptPreview(name, template, own is not None, ask.instructions, ask.prompt, problem)
+    own, shown = {**read_templates(folder, TEMPLATES), **tried}, list[PromptPreview]()
+    for name in TEMPLATES:
+        library = PromptLibrary({name: own[name]} if name in own else None)
+        ask, problem = _asked(library, name, zone), "\n".join(library.problems)
+        template = own[name] if name in own else _shipped(name)
+        shown.append(PromptPreview(name, template, name in own, ask.instructions, ask.prompt, problem))
+    return shown
 
 
 def _asked(library: PromptLibrary, name: str, zone: tzinfo) -> Ask[Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from itertools import chain
-from typing import Any
 
 import orjson
 
@@ -37,13 +35,13 @@ def _section(
     return shown
 
 
-def report_figures(report: QualityReport) -> dict[str, Any]:
+def report_figures(report: QualityReport) -> Mapping[str, object]:
     """Return all fields and totals of a report for JSON; a place is agent, place and place_id, an instant ISO 8601."""
 
-    def plain(value: Any) -> dict[str, object]:
+    def plain(value: object) -> Mapping[str, object]:
         if isinstance(value, Scope):
             return {"agent": value.agent, "place": value.kind, "place_id": value.place_id}
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+        return vars(value)
 
     totals = {
         "events": report.events,
@@ -51,7 +49,7 @@ def report_figures(report: QualityReport) -> dict[str, Any]:
         "never_recalled": report.never_recalled,
         "price": report.price,
     }
-    figures = {**plain(report), "dominant": report.dominant, "totals": totals}
+    figures = {**vars(report), "dominant": report.dominant, "totals": totals}
     return orjson.loads(orjson.dumps(figures, plain, orjson.OPT_PASSTHROUGH_DATACLASS))
 
 

@@ -70,10 +70,6 @@ MISSED = 200  # cases that are listed
 _ROLES: Mapping[str, str] = {"rewrite": "historian", "compress": "historian"}  # others bear their purpose's name
 
 
-async def _nobody() -> None:
-    """Lend no model."""
-
-
 @dataclass(frozen=True)
 class Reporting:
     """Collects the report. ``counts`` returns the jobs by state, ``lag`` the number of events without a vector."""
@@ -84,7 +80,7 @@ class Reporting:
     clock: Clock
     counts: Callable[[], QueueCounts]
     lag: Callable[[], Awaitable[int]]
-    lent: Callable[[], Awaitable[LentModel | None]] = _nobody
+    lent: Callable[[], Awaitable[LentModel | None]] | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one examination at a time: each needs memory
 
     async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:
@@ -128,7 +124,7 @@ class Reporting:
                 sum(one.facts for one in waiting),
                 min((one.since for one in waiting), default=None),
             ),
-            costs=tuple(_costs(spent, settings, await self.lent())),
+            costs=tuple(_costs(spent, settings, await self.lent() if self.lent else None)),
             missed=tuple(MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases),
         )
 

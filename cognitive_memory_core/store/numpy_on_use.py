@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
     Vectors = NDArray[np.float32]
 else:
-    from ..loading_on_use import ModuleOnUse
+    from importlib import import_module
 
-    np = ModuleOnUse("numpy")
+    from ..loading_on_use import OnUse
+
+    np = OnUse(lambda: import_module("numpy"))
     Array = DTypeLike = Mask = NDArray = Scores = Vectors = Any
 
 __all__ = ["Array", "DTypeLike", "Mask", "NDArray", "Scores", "Vectors", "np"]

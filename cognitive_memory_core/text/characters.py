@@ -8,6 +8,8 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
+from ..loading_on_use import OnUse
+
 _REMEMBERED = 20_000  # more than a busy chat uses; bounds memory for text with very many distinct characters
 
 
@@ -46,20 +48,7 @@ def folded(text: str) -> str:
 
 def lazy(source: str, flags: int = 0) -> re.Pattern[str]:
     """Return a regular expression that is compiled when it is first used."""
-    return cast("re.Pattern[str]", _Lazy(source, flags))
-
-
-class _Lazy:
-    """Has the attributes of a compiled expression; each is looked up there once."""
-
-    def __init__(self, source: str, flags: int) -> None:
-        self.pattern = source
-        self.flags = flags
-
-    def __getattr__(self, name: str) -> object:
-        found: object = getattr(re.compile(self.pattern, self.flags), name)
-        setattr(self, name, found)
-        return found
+    return cast("re.Pattern[str]", OnUse(lambda: re.compile(source, flags)))
 
 
 F = TypeVar("F")
