@@ -28,8 +28,8 @@ class Upkeep:
     """Once an hour, deletes old messages and runs the purge of erased data; once a week, examines the ledger.
 
     ``horizon`` returns an instant that has certainly passed, from which ages are measured. ``purge`` decides itself
-    whether it is due, and does not raise. The status names damaged parts; nothing is repaired and nothing stops,
-    because the rest of the ledger works.
+    whether it is due, returns after how many seconds it may be, and does not raise. The status names damaged parts;
+    nothing is repaired and nothing stops, because the rest of the ledger works.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Upkeep:
         ledger: Ledger,
         settings: Live[Settings],
         horizon: Callable[[], datetime],
-        purge: Callable[[], Awaitable[object]],
+        purge: Callable[[], Awaitable[float]],
     ) -> None:
         """Prepare the loop."""
         self._ledger, self._settings, self._horizon, self._purge = ledger, settings, horizon, purge
@@ -48,13 +48,13 @@ class Upkeep:
 
     async def _round(self) -> float:
         """Purge, examine, and delete old messages; if deleting fails, as in a damaged ledger, the loop retries soon."""
-        await self._purge()
+        purge_in = await self._purge()
         if time.monotonic() >= self._examine_at:
             await self.examine()
             self._examine_at = time.monotonic() + EXAMINED_EVERY
         await self.prune()
         await self.shrink()
-        return min(PRUNED_EVERY, max(self._examine_at - time.monotonic(), 0.0))
+        return min(PRUNED_EVERY, purge_in, max(self._examine_at - time.monotonic(), 0.0))
 
     async def prune(self) -> None:
         """Delete messages older than ``capture.log_days``."""

@@ -64,6 +64,7 @@ class Forgetting:
         self._on_erased, self._on_changed = on_erased, on_changed
         self.turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
+        self.purge_in = EVERY  # from the last call of purge_if_due to the next one
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
@@ -84,10 +85,13 @@ class Forgetting:
         A last purge dated in the future is ignored. An unavailable store does not raise: the purge stays due, as it
         does if something was erased meanwhile.
         """
-        eraser, now = self.ledger.eraser, self.clock.now()
+        eraser, now, self.purge_in = self.ledger.eraser, self.clock.now(), EVERY
         try:
             state = await eraser.purge_due()
-            if state.erased_at is None or (state.purged_at and timedelta() <= now - state.purged_at < EVERY):
+            if state.erased_at is None:
+                return False
+            if state.purged_at and timedelta() <= now - state.purged_at < EVERY:
+                self.purge_in = state.purged_at + EVERY - now
                 return False
             async with self.turn:  # waits for a running erasure, so that the rebuild sees it
                 erasures = self._erasures

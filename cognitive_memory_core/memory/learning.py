@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+from .. import sentences
 from ..domain.profile import ProfileKey
 from ..errors import UnavailableError
 from ..evolution.evolver import Evolver
@@ -289,7 +290,12 @@ class Learning:
         for key in keys:
             await self.opened.ledger.profiles.take_in(key, self.opened.profiles.read)
 
-    async def _erase_due(self) -> None:
+    async def _erase_due(self) -> float:
+        """Erase what is over, and purge; return after how many seconds to call again. Does not raise."""
         await self.forgetting.erase_expired()
-        await self.opened.consent.erase_ended(self.opened.clock.now())
+        try:
+            await self.opened.consent.erase_ended(self.opened.clock.now())
+        except UnavailableError as away:
+            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
         await self.forgetting.purge_if_due()
+        return self.forgetting.purge_in.total_seconds()

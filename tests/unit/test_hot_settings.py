@@ -207,8 +207,9 @@ class BoundsLog:
         self.asked.append((most, kept_per_place))
         return 0
 
-    async def purge(self) -> None:
+    async def purge(self) -> float:
         """Purge nothing."""
+        return 3600.0
 
 
 async def test_the_bounds_of_the_log_move() -> None:

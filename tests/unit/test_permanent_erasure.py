@@ -261,6 +261,7 @@ async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
     await world.forgetting.forget_person(MILI, "2000002")
     assert not await world.forgetting.purge_if_due()
     assert (await world.ledger.eraser.purge_due()).erased_at == world.clock.now()
+    assert world.forgetting.purge_in == timedelta(minutes=1)
     world.clock.advance(minutes=1)
     assert await world.forgetting.purge_if_due()
     assert world.rebuilt == 2

@@ -12,12 +12,14 @@ from cognitive_memory_core.settings.schema import CaptureSettings, Live, Setting
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, later
+from tests.support.waiting import until
 
 FILES = "cognitive_memory_core.historian.upkeep"
 
 
-async def nothing_due() -> None:
+async def nothing_due() -> float:
     """Purge nothing."""
+    return 3600.0
 
 
 async def crowded(count: int, **capture: float) -> tuple[Ledger, Upkeep]:
@@ -52,3 +54,17 @@ async def test_a_place_keeps_what_one_dialogue_holds() -> None:
     ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
     await upkeep.shrink()
     assert await left(ledger) == KEPT_PER_PLACE
+
+
+async def test_a_purge_that_must_wait_is_called_when_it_may_run() -> None:
+    """The loop rests no longer than until the purge may be due, not for a whole hour."""
+    ledger, calls = a_ledger(), list[float]()
+
+    async def purge() -> float:
+        calls.append(0.01)
+        return calls[-1]
+
+    upkeep = Upkeep(ledger, Live(Settings()), lambda: NOON, purge)
+    upkeep.loop.start()
+    await until(lambda: len(calls) > 1)
+    await upkeep.loop.stop()
