@@ -30,6 +30,7 @@ BENCHMARKS = {
     "remarks": "remarks",
     "peers": "peers",
     "page": "page",
+    "console": "console",
     "transcript": "transcript",
 }
 

@@ -76,7 +76,8 @@ EventState = Literal["active", "retired", "relative"]
 class EventListing:
     """Which events are listed; an empty field does not narrow.
 
-    ``user_id`` keeps events that a person said or that are about that person. ``state`` is "active", "retired", or
+    ``user_id`` keeps events that a person said or that are about that person, ``voice`` "own" of these what they said
+    themselves, and "others" the rest. ``state`` is "active", "retired", or
     "relative": active events that do not stand on their own, because the instant or person that a word such as
     "yesterday" or "I" means could not be written out.
     """
@@ -86,6 +87,7 @@ class EventListing:
     kind: str = ""
     state: EventState = "active"
     window: Interval | None = None
+    voice: Literal["any", "own", "others"] = "any"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ..domain.reading import (
     ReadFilter,
 )
 from ..domain.scope import Scene, Scope, checked_id, derived_id
-from ..domain.turn import Alias
+from ..domain.turn import Alias, Job, Turn
 from ..errors import NotPermitted, UnknownEvent
 from ..recall.recall import SearchResult
 from .opened import Opened
@@ -141,6 +141,27 @@ class Listings:
         found = await self.rows.places(_agent(scene), listing, limit, offset)
         return [replace(one, name=self.consent.hidden(one.name)) for one in found]
 
+    async def place_names(self, scene: Scene, places: Collection[Scope]) -> dict[Scope, str]:
+        """Return the latest names of places; "" for one without a name, and for the chat of a person who opted out."""
+        _agent(scene)
+        found, hidden = await self.rows.place_names(places), self.consent.opted_out
+        return {
+            place: "" if place.kind == "private" and place.place_id in hidden else self.consent.hidden(name)
+            for place, name in found.items()
+        }
+
+    async def people_names(self, scene: Scene, user_ids: Collection[str]) -> dict[str, str]:
+        """Return the latest names of people; none of those who opted out."""
+        found = await self.rows.people_names(_agent(scene), user_ids)
+        return {user_id: name for user_id, name in found.items() if user_id not in self.consent.opted_out}
+
+    async def replaced(self, scene: Scene, events: Collection[Event]) -> dict[str, Event]:
+        """Return, by id, those of the events that no longer hold, each with the event that says so."""
+        read_filter = ReadFilter(Scene.operator(_agent(scene)), without=self.consent.opted_out)
+        newer = await self.stored.replacing([one.id for one in events], read_filter)
+        at = {one.id: one.happened_at for one in events}
+        return {one.replaces: one for one in newer if one.happened_at >= at[one.replaces]}
+
     async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
         """Return people whose id or a name matches ``text``, with their opt-out and sharing, the last seen first."""
         found = await self.rows.people(_agent(scene), text, limit, offset)
@@ -203,6 +224,17 @@ class Listings:
         ids = [derived_id("event", checked_id(job_id, "job_id"), index) for index in range(MOST_MADE)]
         done = await self.stored.done(job_id)
         return self._shown(scene, await self.names.of(await self.stored.fetch(ids))) if done else None
+
+    def told(self, scene: Scene, job: Job) -> tuple[list[Message], list[str]]:
+        """Return the lines of the log from which a job learns, and the words that were handed in with it."""
+        _agent(scene)
+        work = job.work
+        given = work.recent_messages if isinstance(work, Turn) else work.messages
+        lines = self.consent.shown(_in_place(job.scope), [one for one in given if isinstance(one, Message)])
+        words = [one for one in given if isinstance(one, str)]
+        if isinstance(work, Turn):
+            words += [work.source_message, *work.observations]
+        return lines, [self.consent.hidden(one) for one in words if one]
 
     def _person(self, entry: PersonEntry) -> PersonEntry:
         if entry.user_id in self.consent.opted_out:

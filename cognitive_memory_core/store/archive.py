@@ -137,20 +137,23 @@ class Archive(Table):
         ``days`` must follow each other without a gap.
         """
         here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
-        standing, of_agents, agents = f"{here} AND retired_at IS NULL", "TRUE", ()
+        happened, agents, retired = here, (), list[int]()
         if scope is None:  # the index of active events begins with the agent
             found = connection.execute("SELECT DISTINCT agent FROM events WHERE retired_at IS NULL")
-            of_agents, agents = f"agent IN {LISTED}", (listed(row[0] for row in found),)
+            happened, agents = f"retired_at IS NULL AND agent IN {LISTED}", (listed(row[0] for row in found),)
+        else:  # all are counted by the index of the place alone, and the few that are retired taken off
+            query = "SELECT at_us FROM events WHERE agent = ? AND +scope = ? AND retired_at IS NOT NULL"
+            retired = [row[0] for row in connection.execute(query, (*bound(scope.agent), *values))]
         within = "at_us >= ? AND at_us < ?"  # cheap by the index by time
         counts: list[DayCount] = []
         for day in days:
             bounds = micros(day.start), micros(day.stop)
             lines = _count(connection, "messages", f"{here} AND {within}", (*values, *bounds))
-            happened = f"{standing} AND {of_agents} AND {within}"
-            events = _count(connection, "events", happened, (*values, *agents, *bounds))
-            counts.append(DayCount(day.start.date(), lines, events))
+            events = _count(connection, "events", f"{happened} AND {within}", (*values, *agents, *bounds))
+            gone = sum(bounds[0] <= at < bounds[1] for at in retired)
+            counts.append(DayCount(day.start.date(), lines, events - gone))
         return Activity(
-            _count(connection, "events", standing, values),
+            _count(connection, "events", happened, (*values, *agents)) - len(retired),
             _count(connection, "messages", here, values),
             tuple(counts),
         )

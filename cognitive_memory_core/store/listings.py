@@ -29,6 +29,18 @@ SELECT scope, max(last) FROM (
     SELECT scope, max(at_us) FROM events e WHERE scope >= ?1 AND scope < ?2 GROUP BY scope
     HAVING EXISTS (SELECT 1 FROM events a WHERE a.scope = e.scope AND a.retired_at IS NULL)
 ) GROUP BY scope ORDER BY 2 DESC, scope"""
+_NEWEST = (  # the newest rows that tell where something happened lately
+    "SELECT scope, at_us FROM messages WHERE agent = ? ORDER BY at_us DESC LIMIT ?",
+    "SELECT scope, at_us FROM events WHERE agent = ? AND retired_at IS NULL ORDER BY at_us DESC LIMIT ?",
+)
+_LATELY = 1_000  # rows of each
+_SAID = """
+SELECT sender_id, sum(count) FROM (
+    SELECT sender_id, count(*) AS count FROM events WHERE agent = ?1 AND sender_id IN (SELECT value FROM json_each(?2))
+    GROUP BY sender_id UNION ALL
+    SELECT sender_id, -count(*) FROM events INDEXED BY events_forgotten WHERE agent = ?1 AND retired_at IS NOT NULL
+    AND sender_id IN (SELECT value FROM json_each(?2)) GROUP BY sender_id
+) GROUP BY sender_id"""  # from an index alone, but for the few that are retired
 _COUNTS = (  # from indexes alone
     "SELECT count(*) FROM events INDEXED BY events_standing WHERE scope = ? AND retired_at IS NULL",
     "SELECT count(*) FROM messages WHERE scope = ?",
@@ -114,21 +126,30 @@ class OperatorLists(Table):
         begin, end = bound(f"{agent}\x1f", f"{agent}\x20")  # the keys of its places
         if listing.place is not None:
             begin, end = bound(listing.place.key, f"{listing.place.key}\x01")
-        found: list[tuple[Scope, str, datetime]] = []
-        for key, last in connection.execute(_PLACES, (begin, end)).fetchall():
-            scope, text = Scope.of_key(key), listing.text.casefold()
-            is_left_out = scope.kind == "private" and scope.place_id in listing.without
-            if is_left_out or listing.kind not in (None, scope.kind):
-                continue
-            name = _name_of(connection, scope) if text or len(found) < offset + limit else ""
-            if text in ("", scope.place_id.casefold()) or text in name.casefold():
-                found.append((scope, name, instant_of(last)))
+        lately, wanted = [] if listing.place else _lately_active(connection, agent), offset + limit
+        found = _places_of(connection, listing, lately, wanted)
+        if len(found) < wanted:
+            found = _places_of(connection, listing, connection.execute(_PLACES, (begin, end)).fetchall(), wanted)
         entries: list[PlaceEntry] = []
         for scope, name, last_at in found[offset : offset + limit]:
             counted = _COUNTS if listing.is_counted else ()
             counts = [connection.execute(count, bound(scope.key)).fetchone()[0] for count in counted]
             entries.append(PlaceEntry(scope, name, *counts, last_at=last_at))
         return entries
+
+    @reads
+    def place_names(self, connection: Connection, places: Collection[Scope]) -> dict[Scope, str]:
+        """Return the latest names of places; "" for one without a name."""
+        return {scope: _name_of(connection, scope) for scope in places}
+
+    @reads
+    def people_names(self, connection: Connection, agent: str, user_ids: Collection[str]) -> dict[str, str]:
+        """Return the latest names of those of these people whose names were seen."""
+        rows = connection.execute(  # SQLite takes the bare column from the row of the maximum
+            f"SELECT user_id, name, max(last_us) FROM names WHERE {_OF_AGENT} AND user_id IN {LISTED} GROUP BY user_id",
+            (*bound(agent, agent), listed(user_ids)),
+        )
+        return {user_id: name for user_id, name, _ in rows}
 
     @reads
     def people(self, connection: Connection, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
@@ -142,11 +163,9 @@ class OperatorLists(Table):
             " GROUP BY user_id ORDER BY 3 DESC, user_id LIMIT ? OFFSET ?",
             (*bound(agent, agent, *values), bounded(limit), bounded(offset)),
         )
-        said = "SELECT count(*) FROM events WHERE agent = ? AND sender_id = ? AND retired_at IS NULL"
-        return [
-            PersonEntry(user_id, name, connection.execute(said, bound(agent, user_id)).fetchone()[0], instant_of(last))
-            for user_id, name, last in rows.fetchall()
-        ]
+        found = rows.fetchall()
+        said = dict(connection.execute(_SAID, (*bound(agent), listed([row[0] for row in found]))).fetchall())
+        return [PersonEntry(user_id, name, said.get(user_id, 0), instant_of(last)) for user_id, name, last in found]
 
     @reads
     def names(self, connection: Connection, agent: str, user_id: str) -> list[Alias]:
@@ -184,6 +203,37 @@ class OperatorLists(Table):
             ProfileSource(event_id, text, moment_of(at), bool(merged), bool(fallen))
             for event_id, text, at, merged, fallen in rows
         ]
+
+
+def _lately_active(connection: Connection, agent: str) -> list[tuple[str, int]]:
+    """Return the latest places of an agent, each with its newest instant, the latest first.
+
+    A place whose newest rows lie before those that are read is left out, since another one might come before it.
+    """
+    found, since = dict[str, int](), 0
+    for query in _NEWEST:
+        rows = connection.execute(query, (*bound(agent), _LATELY)).fetchall()
+        found |= {key: max(at_us, found.get(key, 0)) for key, at_us in reversed(rows)}
+        since = max(since, rows[-1][1] if len(rows) == _LATELY else 0)
+    return sorted(((key, at) for key, at in found.items() if at >= since), key=lambda one: (-one[1], one[0]))
+
+
+def _places_of(
+    connection: Connection, listing: PlaceListing, rows: Collection[tuple[str, int]], wanted: int
+) -> list[tuple[Scope, str, datetime]]:
+    """Return the first ``wanted`` places of a listing among places by key, each with its name and newest instant."""
+    found, text = list[tuple[Scope, str, datetime]](), listing.text.casefold()
+    for key, last in rows:
+        if len(found) == wanted:
+            break
+        scope = Scope.of_key(key)
+        is_left_out = scope.kind == "private" and scope.place_id in listing.without
+        if is_left_out or listing.kind not in (None, scope.kind):
+            continue
+        name = _name_of(connection, scope)
+        if text in ("", scope.place_id.casefold()) or text in name.casefold():
+            found.append((scope, name, instant_of(last)))
+    return found
 
 
 def _name_of(connection: Connection, scope: Scope) -> str:

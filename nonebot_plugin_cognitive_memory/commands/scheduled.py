@@ -24,6 +24,7 @@ import cognitive_memory_core as core
 from .. import replies
 from ..capture import unrecorded
 from ..config import JsonFile, setup
+from ..console import ADDRESS, access
 from ..lifecycle import get_memory, run_with_bot
 from ..limits import complain
 from ..onebot import spoken, v11, v12
@@ -84,7 +85,9 @@ async def report(at: datetime, agent: str) -> Card:
     forgotten = sum(one.retired_at is not None and one.retired_at >= since for one in retired)
     day = {words.LEARNED: len(newest), words.SAID: len(lines), words.FORGOTTEN: forgotten}
     day |= {words.SPENT: status.calls_today, words.TOKENS: status.tokens_today, words.WAITING: status.jobs.failed}
-    texts, remarks = [one.text for one in newest[:SHOWN]], replies.status.daily_remarks(status)
+    texts, remarks = [one.text for one in newest[:SHOWN]], words.daily_remarks(status)
+    if access is not None:
+        remarks.append(("plain", words.COSTS_AT.format(path=ADDRESS)))
     return daily_card(day, texts, remarks, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
 
 

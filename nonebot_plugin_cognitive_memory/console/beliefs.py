@@ -32,9 +32,11 @@ async def beliefs(visit: Visit) -> Response:
         page = await visit.memory.beliefs(scene, status=status, limit=PAGE, offset=visit.offset)  # type: ignore[arg-type]  # of STATUSES
         changes = await visit.memory.belief_changes(scene, days=days)
     chains = [await visit.memory.belief_history(scene, one.id) for one in page.beliefs[:DRAWN]]
+    people = (person for chain in chains for one in chain for person in one.supporters)
+    names = await visit.people_named([*people, *(one.changed_by for one in changes)])
     return await visit.show(
         "beliefs.html",
-        timeline=timeline([one for one in chains if one], visit.now, visit.zone),
+        timeline=timeline([one for one in chains if one], visit.now, visit.zone, names),
         groups=groups,
         group_id=group_id,
         listed=status,
@@ -44,7 +46,7 @@ async def beliefs(visit: Visit) -> Response:
         total=page.total,
         has_more=page.total > visit.offset + PAGE,
         changes=changes[::-1],
-        names=await visit.people_named(one.changed_by for one in changes),
+        names=names,
     )
 
 
@@ -57,17 +59,15 @@ async def belief(visit: Visit) -> Response:
     ids = {one.id for one in versions}
     changes = await visit.memory.belief_changes(visit.scene(group_id), days=LONGEST)
     changes = [one for one in changes if one.belief_id in ids][::-1]
-    listings, scene = visit.memory.listings, visit.scene()
     said = dict.fromkeys(line for one in versions[-VERSIONS:] for line in one.message_ids[-LINES:])
     return await visit.show(
         "belief.html",
         lines=await visit.memory.find_messages(visit.scene(group_id), list(said)) if said else [],
-        names=await visit.people_named(one.changed_by for one in changes),
+        names=await visit.people_named([*versions[-1].supporters, *(one.changed_by for one in changes)]),
         group_id=group_id,
         versions=versions[::-1],
         current=versions[-1],
         changes=changes,
-        people=[await listings.person(scene, user_id) for user_id in versions[-1].supporters],
     )
 
 
@@ -83,7 +83,7 @@ async def change(visit: Visit) -> Response:
         changed = await memory.reword_belief(scene, belief_id, visit.sent("text"))
     else:
         changed = await memory.set_belief_strength(scene, belief_id, _share(visit.sent("strength")))
-    return visit.go("/beliefs/open", notice=visit.words("people.done"), group=group_id, id=changed.id)
+    return visit.go("/beliefs/open", notice=visit.words("people.done"), at="change", group=group_id, id=changed.id)
 
 
 async def evolve(visit: Visit) -> Response:
@@ -118,7 +118,7 @@ async def _open(visit: Visit, group_id: str) -> Found:
     listings, scene, rows = visit.memory.listings, visit.scene(), list[Found]()
     for one in found[:MOST_SHOWN]:
         evidence = [await listings.event(scene, event_id) for event_id in one.event_ids[: -EVIDENCE - 1 : -1]]
-        people = [await listings.person(scene, user_id) for user_id in one.people]
+        people = await visit.people_named(one.people)
         rows.append({"suggestion": one, "evidence": evidence, "people": people})
     return {"rows": rows, "total": len(found)}
 

@@ -114,7 +114,7 @@ def graph(answers: Sequence[core.Answering], bot: str) -> Drawn:
     return {"nodes": list(nodes.values()), "edges": edges}
 
 
-def timeline(chains: Sequence[Sequence[core.Belief]], now: datetime, zone: tzinfo) -> Drawn:
+def timeline(chains: Sequence[Sequence[core.Belief]], now: datetime, zone: tzinfo, names: Mapping[str, str]) -> Drawn:
     """Return the timeline of beliefs: a row for each chain of versions, of which the oldest is first.
 
     A version is a bar from when it began to when it was replaced or retired, with as much of its statement as there is
@@ -139,7 +139,8 @@ def timeline(chains: Sequence[Sequence[core.Belief]], now: datetime, zone: tzinf
             room = int((width - 8 if width >= WIDE else 960 - x) / LETTER)
             shown = one.statement if len(one.statement) <= room else f"{one.statement[: room - 1]}…"
             bar = {"x": x, "y": 22 + 28 * number, "width": width, "is_wide": width >= WIDE, "shown": shown}
-            said = {"id": one.id, "statement": one.statement, "by": ", ".join(one.supporters)}
+            by = "、".join(names.get(person, person) for person in one.supporters)
+            said = {"id": one.id, "statement": one.statement, "by": by}
             rows[-1].append({**bar, **said, "is_gone": one is last and last.status != "active"})
     ticks = [begin + timedelta(seconds=whole * step / 4) for step in range(5)]
     told = [(at(one), f"{one.astimezone(zone):%m-%d}") for one in ticks]

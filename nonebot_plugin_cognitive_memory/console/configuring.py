@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import groupby
 from typing import Literal
 
 from starlette.responses import Response
@@ -12,7 +13,8 @@ import cognitive_memory_core as core
 from .. import replies
 from ..hot_settings import hot_settings
 from .pages import LANGUAGES
-from .visit import Visit
+from .running import models
+from .visit import Found, Visit
 
 PREFIX = "COGNITIVE_MEMORY__"
 GROUPS = {  # by the beginning of their keys
@@ -33,14 +35,27 @@ async def settings(visit: Visit) -> Response:
     meanings = {key: _meaning(key, language) for key in core.setting_keys()}
     searched = {key: f"{key} {meaning} {replies.commands.SEARCHED.get(key, '')}" for key, meaning in meanings.items()}
     wanted = [key for key in meanings if all(word in searched[key].casefold() for word in text.split())]
+    status = await visit.memory.status()
     states = await asyncio.to_thread(lambda: [hot_settings.configuration.state(key) for key in wanted])
-    groups = [(name, [one for one in states if group_of(one.key) == name]) for name in GROUPS]
+
+    def parts(name: str) -> list[Found]:
+        """Return the settings of a group; of each role, if they are models'. Open is where something is looked for."""
+        found = [one for one in states if group_of(one.key) == name]
+        by_role = groupby(found, lambda one: one.key.split(".")[1] if name == "models" else "")
+        told = [(role, list(rows)) for role, rows in by_role]
+        called_for = {one.key for one in states if text or one.is_overridden} | {visit.session.at}
+        return [
+            {"role": role, "states": rows, "is_open": any(one.key in called_for for one in rows)} for role, rows in told
+        ]
+
+    groups = [(name, parts(name)) for name in GROUPS]
     return await visit.show(
         "settings.html",
         groups=[(name, found) for name, found in groups if found],
         meanings=meanings,
         text=visit.asked("text"),
         env_line=env_line,
+        models=models(visit.settings, status, visit.memory.embedder),
         problems=hot_settings.configuration.problems,
     )
 
@@ -66,7 +81,7 @@ async def change(visit: Visit) -> Response:
     changed = "; ".join(visit.words("settings.now", meaning=meaning, value=now) for meaning, now in values.items())
     if not changed and not result.problems:
         changed = visit.words("settings.same")
-    return visit.go("/settings", notice=changed, reported=result.problems)
+    return visit.go("/settings", notice=changed, at=key, reported=result.problems, text=visit.sent("search"))
 
 
 def env_line(state: core.SettingState) -> str:

@@ -65,9 +65,10 @@ def event_filters(visit: Visit) -> EventFilters:
 async def memories(visit: Visit) -> Response:
     """List events, or search them if a text is given."""
     wanted = event_filters(visit)
+    user_id, person = await visit.person("user_id")
     listing = core.EventListing(
         visit.place(wanted.place),
-        await visit.person("user_id"),
+        user_id,
         wanted.kind,
         wanted.state,  # type: ignore[arg-type]  # wanted_of admits only these
         _window(visit),
@@ -76,17 +77,20 @@ async def memories(visit: Visit) -> Response:
         "memories.html",
         _found(visit, wanted.text, listing) if wanted.text else _listed(visit, listing),
         wanted=wanted,
-        filters=await _chosen(visit, wanted, listing.place),
+        person=person,
+        filters=await _chosen(visit, wanted, listing.place, person),
         places=await visit.offered_places(listing.place),
         kinds=KINDS,
         states=STATES,
     )
 
 
-async def _chosen(visit: Visit, wanted: EventFilters, place: core.Scope | None) -> list[tuple[str, str]]:
+async def _chosen(visit: Visit, wanted: EventFilters, place: core.Scope | None, person: str) -> list[tuple[str, str]]:
     """Return each filter in words, with the address of the list without it."""
     fields, words = wanted.fields, visit.words
     told = {name: value for name, value in fields.items() if name != "text"}
+    if person:
+        told["user_id"] = person
     if place:
         told["place"] = (await visit.names_of((place,)))[place] or wanted.place
     for name in {"kind", "state"} & fields.keys():
@@ -101,20 +105,25 @@ async def _chosen(visit: Visit, wanted: EventFilters, place: core.Scope | None) 
 
 async def _listed(visit: Visit, listing: core.EventListing) -> Found:
     events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
-    names = await visit.names_of(event.scope for event in events[:PAGE])
     by_day = groupby(events[:PAGE], lambda event: f"{event.happened_at.astimezone(visit.zone):%Y-%m-%d}")
     days = [(day, [(event, None) for event in found]) for day, found in by_day]
-    return {"days": days, "has_more": len(events) > PAGE, "names": names, "degraded": ()}
+    return {"days": days, "has_more": len(events) > PAGE, "degraded": (), **await _beside(visit, events[:PAGE])}
+
+
+async def _beside(visit: Visit, events: Sequence[core.Event]) -> Found:
+    """Return what a list shows beside its events: the names of their places, and what replaced them."""
+    names = await visit.names_of(event.scope for event in events)
+    return {"names": names, "newer": await visit.memory.listings.replaced(visit.scene(), events)}
 
 
 async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
     """Return the template's values for a search of the listing by words and by meaning."""
     found = await visit.memory.listings.search(visit.scene(), text, listing, FOUND)
-    names = await visit.names_of(hit.event.scope for hit in found.hits)
+    beside = await _beside(visit, [hit.event for hit in found.hits])
     rows = [(hit.event, hit) for hit in found.hits]
     near = sum(hit.score >= NEAR * found.hits[0].score for hit in found.hits)
     parts = [("", rows[:near]), ("far", rows[near:])]
-    return {"days": [one for one in parts if one[1]], "has_more": False, "names": names, "degraded": found.degraded}
+    return {"days": [one for one in parts if one[1]], "has_more": False, "degraded": found.degraded, **beside}
 
 
 async def opened(visit: Visit) -> Response:
@@ -125,7 +134,6 @@ async def opened(visit: Visit) -> Response:
 async def _shown(visit: Visit, event: core.Event, typed: str | None = None, *, is_refused: bool = False) -> Response:
     """Show an event; ``is_refused``: a change was, because the event was changed meanwhile; ``typed`` its text."""
     scene, listings = visit.scene(), visit.memory.listings
-    about = filter(None, dict.fromkeys((event.sender_id, *event.subjects)))
     return await visit.show(
         "memory.html",
         status=409 if is_refused else 200,
@@ -135,7 +143,8 @@ async def _shown(visit: Visit, event: core.Event, typed: str | None = None, *, i
         names=await visit.names_of((event.scope,)),
         talk=await listings.talk(scene, event, AROUND),
         wordings=await listings.wordings(scene, event),
-        people=[await listings.person(scene, user_id) for user_id in about],
+        people=await visit.people_named(event.subjects),
+        newer=(await listings.replaced(scene, [event])).get(event.id),
         recalled=await listings.recalled(scene, event.id),
     )
 
@@ -148,7 +157,8 @@ async def correct(visit: Visit) -> Response:
     except core.UnknownEvent:
         return await _changed_meanwhile(visit, event.id, visit.sent("text"))
     undo = Undo("correct", (event.id, corrected.id)) if corrected.id != event.id else None
-    return visit.go("/memories/open", notice=visit.words("memories.corrected"), undo=undo, id=corrected.id)
+    notice = visit.words("memories.corrected")
+    return visit.go("/memories/open", notice=notice, at="change", undo=undo, id=corrected.id)
 
 
 async def _changed_meanwhile(visit: Visit, event_id: str, typed: str | None = None) -> Response:
@@ -163,7 +173,7 @@ async def add(visit: Visit) -> Response:
         raise core.BadArgument(visit.words("question.needs_person"))
     job_id = await visit.memory.remember(core.Turn(scene, observations=[visit.sent("text")]))
     notice = visit.words("memories.added" if job_id else "memories.not_added")
-    return visit.go("/places/open", notice=notice, place=visit.sent("place"))
+    return visit.go("/places/open", notice=notice, at="add", place=visit.sent("place"))
 
 
 async def change(visit: Visit) -> Response:
@@ -191,7 +201,7 @@ async def undo(visit: Visit) -> Response:
             back = await visit.memory.correct_event(visit.scene(), new, wording.text)
         except core.UnknownEvent:
             return await _changed_meanwhile(visit, new, wording.text)
-        return visit.go("/memories/open", notice=visit.words("memories.correction_undone"), id=back.id)
+        return visit.go("/memories/open", notice=visit.words("memories.correction_undone"), at="change", id=back.id)
     opposite = "restore" if last.action == "forget" else "forget"
     return await _changed(visit, opposite, last.event_ids, can_undo=False)
 
@@ -215,7 +225,7 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
     undo = Undo(action, tuple(done)) if can_undo and done else None
     notice = visit.words(f"memories.done_{action}", count=len(done))
     if len(ids) == 1 and done:
-        return visit.go("/memories/open", notice=notice, undo=undo, id=done[0])
+        return visit.go("/memories/open", notice=notice, at="change", undo=undo, id=done[0])
     return visit.go(_list_of(visit.sent("back")), notice=notice, reported=problems, undo=undo)
 
 
@@ -253,7 +263,7 @@ async def _rest(visit: Visit) -> Found:
         "whole": activity,
         "year": calendar_of(visit, days, place="", user_id=""),
         "newest": events,
-        "names": await visit.names_of(event.scope for event in events),
+        **await _beside(visit, events),
         "places": await visit.latest_places(PLACES, is_counted=True),
         "people": await memory.listings.people(scene, "", PEOPLE, 0),
     }
@@ -270,9 +280,10 @@ async def lines(visit: Visit) -> Response:
     """List the lines of the log, the newest day first, and each day as it was said."""
     start = visit.day("day")
     window = core.Interval(start, end) if start and (end := visit.day("day", is_end=True)) else None
-    wanted = core.LineListing(visit.place(visit.asked("place")), await visit.person("user_id"), window)
+    user_id, person = await visit.person("user_id")
+    wanted = core.LineListing(visit.place(visit.asked("place")), user_id, window)
     places = await visit.offered_places(wanted.place)
-    return await visit.show_found("lines.html", _said(visit, wanted), wanted=wanted, places=places)
+    return await visit.show_found("lines.html", _said(visit, wanted), wanted=wanted, person=person, places=places)
 
 
 async def _said(visit: Visit, wanted: core.LineListing) -> Found:

@@ -17,7 +17,7 @@ from .memories import calendar_of
 from .pages import minute
 from .visit import PAGE, Changed, Found, Visit
 
-FACTS = 100
+FACTS, LATELY = 100, 10
 LIMIT = 40  # characters of a time limit that are quoted
 WEEKS = 26  # of a calendar
 ANSWERING, ANSWERS = 4_000, 200  # lines that are looked at, and pairs of people
@@ -39,16 +39,19 @@ async def person(visit: Visit) -> Response:
     profiles = await listings.profiles(scene, None, user_id, PAGE, 0)
     own = [profile for profile in profiles if profile.key.user_id == user_id]
     worn = await listings.seen_names(scene, user_id)
-    events = await listings.events(scene, core.EventListing(user_id=user_id), 10, 0)
+    events = await listings.events(scene, core.EventListing(user_id=user_id, voice="own"), LATELY, 0)
+    by_others = await listings.events(scene, core.EventListing(user_id=user_id, voice="others"), LATELY, 0)
     days = days_of(await listings.said_at(scene, user_id, visit.now - timedelta(weeks=WEEKS)), visit.zone)
     return await visit.show(
         "person.html",
         person=entry,
         names=worn,
-        places=await visit.names_of(one.scope for one in (*worn, *events)),
+        places=await visit.names_of(one.scope for one in (*worn, *events, *by_others)),
         days=calendar_of(visit, days, place="", user_id=user_id, weeks=WEEKS),
         portraits=[await _profile_view(visit, profile) for profile in own],
         events=events,
+        by_others=by_others,
+        newer=await listings.replaced(scene, [*events, *by_others]),
     )
 
 
@@ -61,7 +64,7 @@ async def consent(visit: Visit) -> Response:
         await memory.opt_in(user_id)
     elif wish in ("share", "unshare"):
         await memory.set_sharing(user_id, wish == "share")
-    return visit.go("/people/open", notice=visit.words("people.done"), id=user_id)
+    return visit.go("/people/open", notice=visit.words("people.done"), at="consent", id=user_id)
 
 
 async def erase_person(visit: Visit) -> Response:
@@ -112,10 +115,10 @@ async def edit(visit: Visit) -> Response:
 
 
 def _back_to(visit: Visit, key: core.ProfileKey, said: str) -> Response:
-    """Redirect to the page of the profile."""
+    """Redirect to the profile on its page."""
     if key.user_id:
-        return visit.go("/people/open", notice=visit.words(said), id=key.user_id)
-    return visit.go("/places/open", notice=visit.words(said), place=f"group/{key.group_id}")
+        return visit.go("/people/open", notice=visit.words(said), at=_form_of(key), id=key.user_id)
+    return visit.go("/places/open", notice=visit.words(said), at=_form_of(key), place=f"group/{key.group_id}")
 
 
 async def places(visit: Visit) -> Response:
@@ -138,15 +141,19 @@ async def place(visit: Visit) -> Response:
     activity = await visit.memory.activity(_scene_of(scope), days=7 * WEEKS)
     days = {day.day: day.messages for day in activity.days}
     answers = await listings.answers(scene, scope, ANSWERING, ANSWERS) if scope.kind == "group" else []
+    events = await listings.events(scene, core.EventListing(scope), LATELY, 0)
+    pins = await visit.memory.pins(_scene_of(scope))
     return await visit.show(
         "place.html",
         place=await _entry(visit, scope),
         portraits=[await _profile_view(visit, profile) for profile in own] if scope.kind == "group" else [],
         members=[one for one in profiles if one.key.group_id == scope.place_id and one.key.user_id],
-        pins=await visit.memory.pins(_scene_of(scope)),
+        pins=pins,
+        owners=await visit.people_named(one.owner_id for one in pins),
         days=calendar_of(visit, days, place=visit.asked("place"), user_id="", weeks=WEEKS),
         graph=graph(answers, visit.words("memory.the_bot")),
-        events=await listings.events(scene, core.EventListing(scope), 10, 0),
+        events=events,
+        newer=await listings.replaced(scene, events),
         switches=SWITCHES,
         switch=await visit.memory.place_switch(_scene_of(scope)),
     )
@@ -167,7 +174,7 @@ async def change_pin(visit: Visit) -> Response:
         await memory.update_pin(visit.scene(), visit.sent("id"), visit.sent("text"))
     else:
         await memory.pin(scene, visit.sent("text"), for_group=scope.kind == "group")
-    return visit.go("/places/open", notice=visit.words("people.done"), place=visit.sent("place"))
+    return visit.go("/places/open", notice=visit.words("people.done"), at="pins", place=visit.sent("place"))
 
 
 async def switch(visit: Visit) -> Response:
@@ -182,7 +189,7 @@ async def switch(visit: Visit) -> Response:
         await visit.memory.set_switch(_scene_of(scope), wanted, until=until)  # type: ignore[arg-type]  # a literal
         ends = visit.words("switched.until", until=minute(until, visit.zone)) if until else ""
         notice = f"{visit.words(f'switched.{wanted}')}{ends}"
-    return visit.go("/places/open", notice=notice, place=visit.sent("place"))
+    return visit.go("/places/open", notice=notice, at="switch", place=visit.sent("place"))
 
 
 async def erase_place(visit: Visit) -> Response:
@@ -216,7 +223,7 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> Found:
     stored = await visit.memory.get_profile(scene, key.entity_type, "/".join(filter(None, (key.group_id, key.user_id))))
     events = stored.sources if stored else {}
     return {
-        "key": f"{key.entity_type}/{key.group_id}/{key.user_id}",
+        "key": _form_of(key),
         "profile": profile,
         "lines": [
             (
@@ -251,6 +258,11 @@ def changed_lines(old: core.Profile, new: core.Profile) -> list[tuple[str, str]]
     before, after = ([" · ".join(one.tags), *(line for _, line in plain_lines(one.summary))] for one in (old, new))
     told = difflib.ndiff(before, after)
     return [(marks[line[:2]], line[2:]) for line in told if line[:2] in marks]
+
+
+def _form_of(key: core.ProfileKey) -> str:
+    """Return a profile in the form that addresses and forms use, such as "member/10001/20001"."""
+    return f"{key.entity_type}/{key.group_id}/{key.user_id}"
 
 
 def _key(visit: Visit, text: str) -> core.ProfileKey | None:

@@ -50,16 +50,14 @@ SLIDERS = (
 
 async def question(visit: Visit) -> Response:
     """Show the form, and below it the answer if a question was asked."""
-    place = visit.place(visit.asked("place"))
-    asker = await visit.person("user_id")
+    place, in_force = visit.place(visit.asked("place")), visit.settings.query.model_dump()
+    asker, person = await visit.person("user_id")
     scene_there = visit.scene_of_person(place, asker) if visit.asked("text") else None
-    event_id, in_force = visit.asked("event"), visit.settings.query.model_dump()
     defaults = {slider.key: float(in_force[slider.key]) for slider in SLIDERS}
     weights = {slider.key: slider.read(visit.asked(slider.key), defaults[slider.key]) for slider in SLIDERS}
-    expected = await visit.memory.listings.event(visit.scene(), event_id) if event_id else None
     return await visit.show_found(
         "question.html",
-        _answer(visit, scene_there, weights, expected),
+        _answer(visit, place, scene_there, weights),
         places=await visit.offered_places(place),
         people=await visit.memory.listings.people(visit.scene(), "", FEW, 0),
         sliders=SLIDERS,
@@ -67,17 +65,29 @@ async def question(visit: Visit) -> Response:
         defaults=defaults,
         needs_person=bool(visit.asked("text")) and scene_there is None,
         asker=asker,
-        expected=expected,
-        expected_in=await visit.names_of((expected.scope,)) if expected else {},
+        person=person,
     )
 
 
+async def _expected(visit: Visit, place: core.Scope | None, said: str) -> core.Event | None:
+    """Return the memory that an id names, else the best match of some words in a place; None if there is none."""
+    if not said:
+        return None
+    try:
+        return await visit.memory.listings.event(visit.scene(), said)
+    except (core.UnknownEvent, core.BadArgument):
+        found = await visit.memory.listings.search(visit.scene(), said, core.EventListing(place), 1) if place else None
+        return found.hits[0].event if found and found.hits else None
+
+
 async def _answer(
-    visit: Visit, scene_there: core.Scene | None, weights: Mapping[str, float], expected: core.Event | None
+    visit: Visit, place: core.Scope | None, scene_there: core.Scene | None, weights: Mapping[str, float]
 ) -> Found:
-    """Return the explained context as values for the template; empty without a scene."""
+    """Return the expected memory, and the explained context as values for the template; no context without a scene."""
+    expected = await _expected(visit, place, visit.asked("event"))
+    beside = {"expected": expected, "expected_in": await visit.names_of((expected.scope,)) if expected else {}}
     if scene_there is None:
-        return {"explained": None}
+        return {"explained": None, **beside}
     whole = {"auto_top_k", "context_token_budget"}
     given = {key: int(value) if key in whole else value for key, value in weights.items()}
     query = visit.settings.query.model_copy(update=given)
@@ -94,16 +104,25 @@ async def _answer(
         "first": first,
         "why": _why(visit, first, query.lexical_weight) if first else "",
         "wanted": _verdict(scene_there, explained, expected) if expected else None,
+        **beside,
     }
 
 
 def _why(visit: Visit, first: core.Candidate, lexical_weight: float) -> str:
-    """Return in words what gave the first candidate most of its score, and which factors raised it."""
-    by_words = lexical_weight * first.lexical >= (1 - lexical_weight) * first.similarity
-    key = "judged" if first.judged is not None else "lexical" if by_words else "similarity"
-    raised = [visit.words(f"score.{name}") for name, factor in first.factors if round(factor, 2) > 1]
-    more = visit.words("why.raised", factors="、".join(raised)) if raised else ""
-    return visit.words(f"why.{key}") + more
+    """Return in words which part gave the first candidate most of its score, and which other factors raised it."""
+    by_words = lexical_weight * first.lexical
+    found = {"lexical": by_words, "similarity": first.relevance - by_words}
+    raising = {name: first.score - first.score / factor for name, factor in first.factors if round(factor, 2) > 1}
+    parts = ({"judged": first.judged} if first.judged is not None else found) | raising
+    largest = max(parts, key=lambda name: parts[name])
+    said = visit.words(
+        "why.factor" if largest in raising else f"why.{largest}",
+        factor=visit.words(f"score.{largest}"),
+        part=f"{parts[largest]:.2f}",
+        score=f"{first.score:.2f}",
+    )
+    others = "、".join(visit.words(f"score.{name}") for name in raising if name != largest)
+    return said + visit.words("why.raised", factors=others) if others else said
 
 
 def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> Found:

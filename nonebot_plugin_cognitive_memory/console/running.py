@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import reduce
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -67,6 +68,12 @@ async def running(visit: Visit) -> Response:
     status = await visit.memory.status()
     until, settings = visit.now.date(), visit.settings
     spent = await visit.memory.listings.spent(visit.scene(), until - timedelta(days=DAYS - 1))
+    calls, price, is_bad_price = [one for _, one in spent], visit.asked("price"), False
+    try:
+        rows = bill(settings, calls, price)
+    except core.CognitiveMemoryError:
+        rows, is_bad_price = bill(settings, calls), True
+    paid = [cost for _, cost in rows if cost is not None]
     return await visit.show(
         "running.html",
         remarks=list(remarks_on(status, visit.purpose)),
@@ -75,18 +82,27 @@ async def running(visit: Visit) -> Response:
         limit=settings.daily_calls,
         limited=sum(one.calls for one in status.spent_today if one.purpose not in UNLIMITED),
         costs=costs(spent, until, DAYS, settings.daily_calls),
-        bill=bill(settings, [one for _, one in spent]),
+        bill=rows,
+        total=reduce(core.Spending.plus, (one for one, _ in rows)) if rows else None,
+        paid=sum(paid) if paid else None,
+        is_bad_price=is_bad_price,
         models=models(settings, status, visit.memory.embedder),
     )
 
 
-def bill(settings: core.Settings, spent: Iterable[core.Spending]) -> list[tuple[core.Spending, float | None]]:
-    """Return the spending of each purpose with what it cost; None without a price."""
+def bill(
+    settings: core.Settings, spent: Iterable[core.Spending], price: str = ""
+) -> list[tuple[core.Spending, float | None]]:
+    """Return the spending of each purpose with what it cost, None without a price; ``price`` stands for none set.
+
+    Raises BadSetting for what is no price.
+    """
+    tried = core.Settings.from_mapping({"models": {"historian": {"price": price or None}}}).models.historian.price
     totals = dict[str, core.Spending]()
     for one in spent:
         totals[one.purpose] = totals[one.purpose].plus(one) if one.purpose in totals else one
     roles = {name: "historian" if name in ("rewrite", "compress") else name for name in totals}
-    prices = {name: settings.models.cost_of(role)[1] for name, role in roles.items()}
+    prices = {name: settings.models.cost_of(role)[1] or tried for name, role in roles.items()}
     return [
         (one, price and price.of(one.tokens, one.answered)) for name, one in totals.items() for price in [prices[name]]
     ]
@@ -197,6 +213,7 @@ async def jobs(visit: Visit) -> Response:
         rows=rows,
         retried=[(one, await listings.outcome(scene, one)) for one in again],
         places=places,
+        told={one.id: listings.told(scene, one.job) for one in rows if one.job},
         names=await visit.names_of(places.values()),
         is_working=bool(status.jobs.pending or status.jobs.processing) and not status.paused,
         total=len(failed),

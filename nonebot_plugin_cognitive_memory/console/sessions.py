@@ -53,8 +53,8 @@ _HEADERS = (
 class Session:
     """One browser that is logged in. Its forms carry ``form_token``; ``undo`` says how to revert its last change.
 
-    ``notice`` is shown on the next page, together with the core's sentences in ``reported``; ``retried`` are the ids of
-    jobs that it queued again, the latest first.
+    ``notice`` is shown on the next page, in its part ``at``, together with the core's sentences in ``reported``;
+    ``retried`` are the ids of jobs that it queued again, the latest first.
     """
 
     opened_at: float
@@ -62,6 +62,7 @@ class Session:
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     undo: Undo | None = None
     notice: str = ""
+    at: str = ""
     reported: tuple[str, ...] = ()
     retried: tuple[str, ...] = ()
 

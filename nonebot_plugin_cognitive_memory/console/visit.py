@@ -23,7 +23,8 @@ from .sessions import Session, Undo
 
 PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
-OFFERED = 40  # places of a form
+OFFERED = 40  # places or people of a form
+ALIKE = 9  # people with a name in it that is looked up
 QUICK = 0.05  # seconds for which a page waits before what stands above the awaited part is sent
 END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
 ARRIVED = '<span class="arrived"></span>'  # the style sheet then hides that something is awaited
@@ -142,11 +143,15 @@ class Visit:
         """Return a field of the form; "" if it is missing."""
         return self.fields.get(name, [""])[0]
 
-    async def person(self, name: str) -> str:
-        """Return the id of the person in a query parameter, which may be a name if only one person has it."""
+    async def person(self, name: str) -> tuple[str, str]:
+        """Return id and name of the person in a query parameter, which may be a name that one person alone has.
+
+        For anybody else, both are what is written there.
+        """
         said = self.asked(name)
-        found = await self.memory.listings.people(self.scene(), said, 2, 0) if said else []
-        return found[0].user_id if len(found) == 1 else said
+        found = await self.memory.listings.people(self.scene(), said, ALIKE, 0) if said else []
+        same = [one for one in found if said in (one.user_id, one.name)] or found
+        return (same[0].user_id, same[0].name or said) if len(same) == 1 else (said, said)
 
     def number(self, name: str, default: int) -> int:
         """Return a query parameter as a whole number; ``default`` if it is none."""
@@ -173,16 +178,14 @@ class Visit:
 
     async def names_of(self, places: Iterable[core.Scope]) -> dict[core.Scope, str]:
         """Return the latest names of places; "" for one without a name."""
-        listings, scene, distinct = self.memory.listings, self.scene(), list(dict.fromkeys(places))
-        asked = [core.PlaceListing(one, is_counted=False) for one in distinct]
-        found = await asyncio.gather(*(listings.places(scene, one, 1) for one in asked))
-        return {one: entries[0].name if entries else "" for one, entries in zip(distinct, found, strict=True)}
+        distinct = set(places)
+        return await self.memory.listings.place_names(self.scene(), distinct) if distinct else {}
 
     async def people_named(self, user_ids: Iterable[str]) -> dict[str, str]:
-        """Return the names of people by id."""
-        scene, ids = self.scene(), [one for one in dict.fromkeys(user_ids) if one not in ("", "operator")]
-        found = await asyncio.gather(*(self.memory.listings.person(scene, one) for one in ids))
-        return {one.user_id: one.name for one in found}
+        """Return the names of people by id; an id without a name stands for itself."""
+        distinct = set(user_ids) - {"", "operator"}
+        found = await self.memory.listings.people_names(self.scene(), distinct) if distinct else {}
+        return {**dict(zip(distinct, distinct, strict=True)), **found}
 
     def purpose(self, name: str) -> str:
         """Return what a model or a part is for, in the language of the page."""
@@ -262,8 +265,14 @@ class Visit:
     def _filled(self, values: Found) -> Found:
         """Return these values together with those that every template needs, and clear the session's notice."""
         session = self.session
-        usual = {"visit": self, "notice": session.notice, "said_so": session.reported, "t": self.words}
-        session.notice, session.reported = "", ()
+        usual = {
+            "visit": self,
+            "notice": session.notice,
+            "said_so": session.reported,
+            "t": self.words,
+            "at": session.at,
+        }
+        session.notice, session.reported, session.at = "", (), ""
         return {**usual, "navigation": NAVIGATION, "accents": ACCENTS, "is_awaited": False, **values}
 
     def go(
@@ -271,15 +280,19 @@ class Visit:
         path: str,
         *,
         notice: str = "",
+        at: str = "",
         reported: Iterable[object] = (),
         undo: Undo | None = None,
         **parameters: object,
     ) -> Response:
-        """Redirect to a page, which shows the notice and offers to undo the change."""
-        said = tuple(map(str, reported))
+        """Redirect to a page, which shows the notice and offers to undo the change.
+
+        ``at`` is the id of the part of the page where that was done: the notice is shown there, and in view.
+        """
+        session, said = self.session, tuple(map(str, reported))
         if notice or said:
-            self.session.notice, self.session.reported, self.session.undo = notice, said, undo
-        return RedirectResponse(self.address(path, **parameters), 303)
+            session.notice, session.reported, session.undo, session.at = notice, said, undo, at
+        return RedirectResponse(f"{self.address(path, **parameters)}{'#' if at else ''}{at}", 303)
 
 
 Page = Callable[[Visit], Awaitable[Response]]

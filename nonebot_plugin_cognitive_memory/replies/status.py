@@ -21,6 +21,7 @@ STATUS_SIGN, STATUS_FOOTER = "忆", "记住了什么：/记忆 列表 · 能做�
 STATS_SIGN, STATS_TITLE, STATS_SUBTITLE = "数", "统计", "整个机器人 · {at}"
 STATS_FOOTER = "队列：/记忆 队列 · 失败的任务：/记忆 失败 · 文字版：/记忆 统计 -t"
 DAILY_SIGN, DAILY_TITLE, DAILY_SUBTITLE = "报", "日报", "{since} 到 {at}"
+COSTS_AT = "三十天一共花了多少：网页 {path}/running#costs"
 DAILY_FOOTER = "全部数字：/记忆 统计 · 网页：/记忆 控制台 · 文字版：/记忆 日报 -t"
 LEARNED, SAID, FORGOTTEN, SPENT, WAITING = "新记住的", "句原话", "忘掉的", "次模型调用", "失败的任务"
 NEWEST = "刚记住的"

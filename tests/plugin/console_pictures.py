@@ -44,7 +44,8 @@ PAGES = {
     "report": "/report?examine=yes",
     "transfers": "/transfers",
 }
-OPENED = {"memory": ("/memories?text=花生", "main a[href*='/memories/open']"),
+OPENED = {"gone": ("/memories?state=retired", "main a[href*='/memories/open']"),
+          "memory": ("/memories?text=花生", "main a[href*='/memories/open']"),
           "belief": (PAGES["beliefs"], "main .rows a[href*='/beliefs/open']")}  # fmt: skip
 DOCUMENTED = (
     *(("today", "desktop", "light"), ("today", "phone", "dark"), ("memories", "desktop", "dark")),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from nonebug import App
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.domain.figures import Totals
+from cognitive_memory_core.domain.event import Draft
+from cognitive_memory_core.domain.figures import Spending, Totals
+from cognitive_memory_core.domain.scope import derived_id
 from cognitive_memory_core.domain.turn import Job
 from tests.support.clock import NOON
 from tests.support.waiting import until
@@ -99,6 +103,70 @@ async def test_why_something_was_not_recalled(shown: Console) -> None:
         own = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
         await visitor.act("/memories/change", id=own, action="forget", sure="yes")
         assert "已经忘掉了" in await visitor.look("/question", **asked, event=own)
+
+
+async def test_an_expected_memory_is_named_by_some_of_its_words(shown: Console) -> None:
+    """Words of a memory name it, the asker is called by name, and what was recalled cannot be kept as missed."""
+    asked = {"place": "group/20001", "user_id": "米粒", "text": "部署密钥什么时候换的"}
+    async with shown.visited() as visitor:
+        novels = await visitor.look("/question", **asked, event="推理小说")
+        assert "喜欢推理小说" in novels.split("本该想起的：")[1].split("</p>")[0]
+        assert 'name="user_id" list="people" value="米粒"' in novels
+        key = await visitor.look("/question", **asked, event="密钥换过")
+        verdict = key.split('<section class="notice">')[1].split("</section>")[0]
+        assert "想起了：" in verdict
+        assert "这条本该想起" not in verdict
+        assert "主要因为字词对得上，得分 " in verdict
+        assert "这里没有这样的记忆" in await visitor.look("/question", **asked, event="zzz")
+
+
+async def test_people_are_called_by_name_and_what_others_said_of_them_is_shown(shown: Console) -> None:
+    """A person's page lists what others said of them; a filter and a field show a name for an id that has one."""
+    async with shown.visited() as visitor:
+        page = await visitor.look("/people/open", id="2000003")
+        assert "部署密钥" in page.split("别人说起 TA 的")[1]
+        assert "别人说起 TA 的" not in await visitor.look("/people/open", id="2000001")
+        for path in ("/memories", "/lines"):
+            assert 'name="user_id" value="阿棠"' in await visitor.look(path, user_id="2000001")
+        assert "阿棠 ✕" in await visitor.look("/memories", user_id="2000001")
+
+
+async def test_what_no_longer_holds_is_marked_in_lists(shown: Console) -> None:
+    """A memory that a later one replaces is marked in lists and on its page, with a way to the later one."""
+    old = await shown.memory.listings.event(core.Scene.operator(), await _deploy_key(shown))
+    at = old.happened_at + timedelta(hours=1)
+    new = replace(old, id=derived_id("newer"), text="部署密钥不再换了", replaces=old.id, happened_at=at)
+    await shown.memory._opened.ledger.events.commit(Draft("newer", (new,), ()))
+    async with shown.visited() as visitor:
+        for path in ("/memories", "/places/open?place=group/20001", "/", f"/memories/open?id={old.id}"):
+            page = await visitor.look(path)
+            assert page.count("有了新说法") == 1, path
+            assert f"/memories/open?id={new.id}" in page, path
+
+
+async def test_a_receipt_stands_where_something_was_done(shown: Console) -> None:
+    """What was changed in a part of a page is confirmed in that part, to which the answer leads."""
+    async with shown.visited() as visitor:
+        form = {"form_token": await visitor.form_token(), "key": "query.auto_top_k", "value": "5", "action": "set"}
+        answer = await visitor.send("/settings/change", **form)
+        assert answer.headers["location"].endswith("/settings#query.auto_top_k")
+        page = await visitor.look("/settings")
+        row = page.split('<li id="query.auto_top_k">')[1].split("</li>")[0]
+        assert page.count('role="status"') == row.count('role="status"') == 1
+        await visitor.act("/settings/change", key="query.auto_top_k", action="reset")
+        pinned = await visitor.act("/pins/change", place="group/20002", action="add", text="带水")
+        assert "好了。" in pinned.split('id="pins"')[1].split("</section>")[0]
+
+
+async def test_a_month_is_added_up_also_with_a_price_that_is_only_tried(shown: Console) -> None:
+    """The costs of a month have a sum, for which a price can be tried on the page; what is no price is refused."""
+    spending = Spending("merge", 2, 3_000_000, answered=1_000_000)
+    await shown.memory._opened.ledger.housekeeping.spend(NOON.date(), spending)
+    async with shown.visited() as visitor:
+        total = (await visitor.look("/running", price="2/8")).split("合计（30 天）")[1].split("</tr>")[0]
+        assert "3,000,000" not in total
+        assert ("2,000,000" in total, "12.00" in total) == (True, True)
+        assert "看不懂这个单价" in await visitor.look("/running", price="贵")
 
 
 async def test_what_should_have_been_found_is_kept(shown: Console) -> None:
@@ -290,6 +358,7 @@ async def test_what_became_of_a_retried_job_is_shown(shown: Console) -> None:
     async with shown.visited() as visitor:
         failed = await visitor.look("/jobs")
         assert "模型（写记忆）暂时不可用" in failed
+        assert "阿棠喜欢桂花乌龙" in failed.split("里面的话（2）")[1].split("</details>")[0]
         assert "任务由规则整理" in failed
         assert "还没有做完" in await visitor.act("/jobs/retry", id="again")
         await shown.memory.resume()

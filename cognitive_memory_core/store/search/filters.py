@@ -60,15 +60,18 @@ def message_filter(read_filter: ReadFilter) -> Filter:
 def listing_filter(agent: str, listing: EventListing, without: Collection[str]) -> Filter:
     """Compile an operator's list over ``events e``: the clause selects exactly the rows of the list."""
     said, about = select("seq", "events", "agent = ? AND sender_id = ?"), select("seq", "event_subjects", "subject = ?")
+    is_few = listing.place or listing.voice == "others"
     return _all(
-        (True, "e.agent = ?", bound(agent)),
+        (True, "+e.agent = ?" if is_few else "e.agent = ?", bound(agent)),  # +: not by an index of the agent
         (True, _STATES[listing.state], ()),
         (listing.place, "e.scope = ?", bound(listing.place.key if listing.place else "")),
         (
-            listing.user_id,
+            listing.user_id and listing.voice == "any",
             f"e.seq IN ({said} UNION ALL {about})",
             bound(agent, listing.user_id, listing.user_id),
         ),
+        (listing.voice == "own", "e.sender_id = ?", bound(listing.user_id)),
+        (listing.voice == "others", f"e.sender_id <> ? AND e.seq IN ({about})", bound(listing.user_id) * 2),
         (listing.kind, "e.kind = ?", bound(listing.kind)),
         (listing.window, *_within(listing.window)),
         (without, _NOT_OF, (listed(sorted(without)),) * 2),

@@ -10,11 +10,11 @@ from sqlite3 import Connection, connect
 
 import pytest
 
-from cognitive_memory_core.domain.reading import ReadFilter
+from cognitive_memory_core.domain.reading import EventListing, ReadFilter
 from cognitive_memory_core.domain.scope import Interval
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.database.rows import select
-from cognitive_memory_core.store.search.filters import place_filter, scene_filter, sql_filter
+from cognitive_memory_core.store.search.filters import listing_filter, place_filter, scene_filter, sql_filter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import later
@@ -47,6 +47,15 @@ def test_the_newest_of_a_place_are_found_without_walking_over_others(
     clause, values = sql_filter(read_filter)
     query = select("e.seq", "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT 20")
     assert not [step for step in plan(connection, query, values) if step.startswith("SCAN e")]
+
+
+def test_a_list_of_a_small_place_does_not_read_the_others(connection: Connection) -> None:
+    """An operator's list of a place is read by the place's index, and one of all places by the index of its state."""
+    order = "ORDER BY e.at_us DESC, e.seq DESC LIMIT 50"
+    for listing, index in ((EventListing(GROUP.scope), "events_by_time"), (EventListing(), "events_active")):
+        clause, values = listing_filter("default", listing, ())
+        steps = plan(connection, select("e.seq", "events e", clause, order), values)
+        assert index in steps[0], steps
 
 
 def test_an_operator_who_names_a_group_searches_that_group() -> None:

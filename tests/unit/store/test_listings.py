@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.reading import (
     EventListing,
@@ -42,7 +44,9 @@ async def test_events_are_listed_by_place_person_kind_time_and_state(ledger: Led
     assert await listed(1, 1) == [trip.id]
     assert await listed(place=GROUP.scope) == [tea.id]
     assert await listed(user_id="2000001", place=OTHER_GROUP.scope) == [trip.id]
-    assert tea.id in await listed(user_id="2000001")
+    assert await listed(user_id="2000001") == [vague.id, trip.id, tea.id]
+    assert await listed(user_id="2000001", voice="others") == [trip.id]
+    assert await listed(user_id="2000001", voice="own") == [vague.id, tea.id]
     assert await listed(kind="preference") == [tea.id]
     assert await listed(state="retired") == [gone.id]
     assert await listed(state="relative") == [vague.id]
@@ -98,6 +102,21 @@ async def test_places_are_listed_with_what_they_hold(ledger: Ledger) -> None:
     books = PlaceEntry(GROUP.scope, "", 1, 0, NOON)
     assert await ledger.listings.places(AGENT, PlaceListing(), 9) == [walking, books]
     assert await ledger.listings.places(AGENT, PlaceListing(), 1, 1) == [books]
+
+
+async def test_the_latest_places_are_those_of_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first places of a list are the same whether the newest rows alone tell them or every place is looked at."""
+    places = [replace(GROUP, group_id=f"2000{number}") for number in range(6)]
+    events = [an_event("去了", one, happened_at=later(hours=number)) for number, one in enumerate(places)]
+    await ledger.events.commit(a_draft(*events))
+    lines = [a_message(f"m{number}", one, sent_at=later(hours=9 - 4 * number)) for number, one in enumerate(places[:3])]
+    await ledger.log.append(lines)
+    whole = await ledger.listings.places(AGENT, PlaceListing(), 9)
+    assert len(whole) == len(places)
+    for lately in (1, 2, 3):
+        monkeypatch.setattr("cognitive_memory_core.store.listings._LATELY", lately)
+        for limit in range(1, 7):
+            assert await ledger.listings.places(AGENT, PlaceListing(), limit) == whole[:limit], (lately, limit)
 
 
 async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:

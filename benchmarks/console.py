@@ -1,0 +1,167 @@
+"""Time to the first byte of each page of the console over a large memory, and the longest work of the event loop.
+
+Pages are asked of the application itself, without a socket. The longest work of the loop is processor time of its
+thread between two ticks, which a busy machine adds nothing to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import nonebot
+
+import cognitive_memory_core as core
+from cognitive_memory_core.domain.turn import Alias
+from cognitive_memory_core.store.ledger import Ledger
+
+from .measure import Report, Sample, loop_watched
+from .topics import batches
+from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size
+from .year_in_ledger import laid
+
+BASE, TOKEN = "/memory/console", "a-token-of-the-benchmark"
+WARM = 2  # visits of a page before it is measured
+TOGETHER = 500  # lines per transaction
+REACH, LOOP = 300.0, 20.0  # ms
+LOOPED = "loop's longest work ms"
+PAGES = (  # {group}: the largest; {person}: somebody of it; {day}: one of its days; {said}: what is asked; {event}: one
+    *("/", "/memories", "/memories?page=1000", "/memories?place=group/{group}", "/memories?user_id={person}"),
+    *("/memories?state=retired", "/memories?place=group/{group}&text={said}", "/memories?text={said}"),
+    *("/memories/open?id={event}", "/lines", "/lines?page=100", "/lines?day={day}", "/lines?place=group/{group}"),
+    *("/lines?place=group/{group}&day={day}", "/lines?user_id={person}", "/people", "/people/open?id={person}"),
+    *("/places", "/places/open?place=group/{group}", "/beliefs?group={group}", "/suggestions?group={group}"),
+    *("/question?place=group/{group}&user_id={person}&text={said}", "/question/cases", "/running", "/jobs"),
+    *("/settings", "/prompts", "/records", "/report", "/transfers"),
+)
+
+
+@dataclass
+class Browser:
+    """Asks an application for pages as a browser does that is logged in."""
+
+    app: Any
+    cookie: str = ""
+
+    async def ask(self, path: str, body: bytes = b"") -> float:
+        """Return the seconds to the first byte of a page, or of the answer to a form; raise unless there is one."""
+        path, _, query = path.partition("?")
+        headers = {"host": "127.0.0.1", "origin": "http://127.0.0.1", "cookie": self.cookie}
+        headers |= {"content-type": "application/x-www-form-urlencoded"} if body else {}
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "POST" if body else "GET",
+            "scheme": "http",
+            "path": BASE + path,
+            "raw_path": (BASE + path).encode(),
+            "root_path": "",
+            "query_string": quote(query, safe="=&/").encode(),
+            "server": ("127.0.0.1", 80),
+            "client": ("127.0.0.1", 1),
+            "headers": [(k.encode(), v.encode()) for k, v in headers.items()],
+        }
+        sent, started, first = iter([{"type": "http.request", "body": body}]), time.perf_counter(), 0.0
+
+        async def receive() -> Mapping[str, object]:
+            return next(sent, None) or await asyncio.Future()  # the browser stays
+
+        async def send(message: Mapping[str, Any]) -> None:
+            nonlocal first
+            if message["type"] == "http.response.body":
+                first = first or time.perf_counter() - started
+            else:
+                if message["status"] not in (200, 303):
+                    raise RuntimeError(f"{path}: {message['status']}")
+                self.cookie = dict(message["headers"]).get(b"set-cookie", self.cookie.encode()).decode().split(";")[0]
+
+        await self.app(scope, receive, send)
+        return first
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options: number of events, of lines, of visits."""
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--lines", type=int, default=20_000)
+    parser.add_argument("--visits", type=int, default=20)
+    parser.add_argument("--laid", type=Path, help="a folder for the workload, kept for the next run")
+    parser.add_argument("--pages", default="", help="only pages whose address begins so")
+
+
+def run(options: argparse.Namespace) -> Report:
+    """Visit every page; the reach is a first byte within 300 ms (p95) and work of the loop within 20 ms."""
+    title = f"console: {options.events} events, {options.lines} lines, {options.visits} visits of each page"
+    report = Report(
+        title, ("page", "first byte p50 ms", "p95 ms", "whole p95 ms", "processor ms", "loop's longest work ms")
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        nonebot.init(driver="~none", log_level="ERROR", localstore_data_dir=folder)
+        nonebot.load_plugin("nonebot_plugin_cognitive_memory")
+        asyncio.run(_measure(report, options, options.laid or Path(folder)))
+    over = [row[0] for row in report.rows if float(row[2]) > REACH or float(row[5]) > LOOP]
+    report.notes.append(f"over {REACH:.0f} ms or {LOOP:.0f} ms: {', '.join(map(str, over)) or 'none'}")
+    return report
+
+
+async def _measure(report: Report, options: argparse.Namespace, folder: Path) -> None:
+    lines = list(group_years(options.events))
+    if not (folder / "ledger.db").exists():
+        await laid(lines, folder)
+        await _spoken(lines[-options.lines :], folder)
+    group, said = groups_by_size(lines)[0][0], Speech(4).text(20)
+    last = max((one for one in lines if one.group_id == group), key=lambda one: one.happened_at)
+    values = {"group": group, "person": last.user_id, "day": f"{last.happened_at:%Y-%m-%d}", "said": said}
+    settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+    async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:
+        browser = Browser(_application(memory, settings, folder))
+        await browser.ask("/login", urlencode({"secret": TOKEN}).encode())
+        for page in (one for one in PAGES if one.startswith(options.pages)):
+            path = page.format(**values, event=last.id)
+            first, whole = Sample(), Sample()
+            for _ in range(WARM):
+                await browser.ask(path)
+            spent = time.process_time()
+            async with loop_watched() as gap:
+                for _ in range(options.visits):
+                    with whole.watch():
+                        first.seconds.append(await browser.ask(path))
+            spent = 1000 * (time.process_time() - spent) / options.visits
+            report.add(page, first.p50, first.p95, whole.p95, spent, gap.worked)
+
+
+async def _spoken(lines: Sequence[Line], folder: Path) -> None:
+    """Write lines into the message log of a data directory that no memory has open, with a name for each person."""
+    ledger = await Ledger.open(folder / "ledger.db")
+    try:
+        for batch in batches(lines, TOGETHER):
+            await ledger.log.append([core.Message(one.id, one.scene, one.text, one.happened_at) for one in batch])
+            named = [(one.scene.scope, one.user_id, f"某人{one.user_id[-5:]}", one.happened_at) for one in batch]
+            await ledger.names.note_all([Alias(*one, one[-1]) for one in named])
+    finally:
+        await ledger.close()
+
+
+def _application(memory: core.CognitiveMemory, settings: core.Settings, folder: Path) -> Any:
+    from fastapi import FastAPI  # noqa: PLC0415  # the plugin's modules exist once a bot has loaded it
+
+    from nonebot_plugin_cognitive_memory.console.application import console_application  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.console.sessions import ConsoleAccess  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.console.visit import ConsoleContext  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.http.routes import Backing  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.http.site import Site  # noqa: PLC0415
+
+    backing = Backing(lambda: memory, lambda: settings)
+    site, app = Site(TOKEN, (), backing), FastAPI()
+    site.add("/console", console_application(ConsoleAccess(), ConsoleContext(backing, folder), TOKEN))
+    app.mount("/memory", site.app)
+    gc.collect()
+    gc.freeze()  # as a bot does once its memory is open
+    return app
