@@ -41,7 +41,7 @@ class Listings:
         self.consent, self.names, self.clock, self.searching = opened.consent, opened.names, opened.clock, opened.recall
         ledger = opened.ledger
         self.rows, self.stored, self.log, self.quality = ledger.listings, ledger.events, ledger.log, ledger.quality
-        self.quality, self.buffer, self.budget = ledger.quality, opened.buffer, opened.budget
+        self.buffer, self.budget, self.accounts = opened.buffer, opened.budget, ledger.housekeeping
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
@@ -79,7 +79,7 @@ class Listings:
         """Return what models cost by day and purpose since a day, oldest first."""
         _agent(scene)
         await self.budget.flush()
-        return await self.quality.spent(since)
+        return await self.accounts.spent(since)
 
     async def search(self, scene: Scene, text: str, listing: EventListing, limit: int) -> SearchResult:
         """Search the active events of a listing by words and by meaning, best first.

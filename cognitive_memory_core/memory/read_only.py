@@ -74,7 +74,7 @@ class MemoryReader:
             await ledger.archive.totals(),
             counts,
             tuple(failed),
-            tuple(await ledger.housekeeping.spent(today)),
+            tuple(one for day, one in await ledger.housekeeping.spent(today) if day == today),
             await ledger.vectors.lag(fingerprint),
             await ledger.vectors.dimensions(fingerprint),
             self._embedder.name,

@@ -108,14 +108,15 @@ async def collected_status(learning: Learning, *, reason: str) -> Status:
         removed_messages=learning.upkeep.removed,
         restarts=tuple(restarts.items()),
     )
-    today = opened.clock.now().astimezone(settings.zone).date()
+    today = opened.budget.today
     try:
         await opened.budget.flush()
+        spent = await opened.ledger.housekeeping.spent(today)
         return replace(
             status,
             totals=await opened.ledger.archive.totals(),
             index_lag=await learning.index_lag(),
-            spent_today=tuple(await opened.ledger.housekeeping.spent(today)),
+            spent_today=tuple(one for day, one in spent if day == today),
             index=await opened.reconciler.state() if opened.reconciler else IndexState(),
             purge=await opened.ledger.eraser.purge_due(),
             merges=await learning.merging.state(),

@@ -47,11 +47,10 @@ class Budget:
     async def load(self) -> None:
         """Load what was spent today before this process started."""
         try:
-            spent = await self._accounts.spent(self.today)
+            for day, spending in await self._accounts.spent(self.today):
+                self._calls[day][spending.purpose] = spending.calls
         except UnavailableError as refused:
             self.loop.trouble.note(refused)
-        else:
-            self._calls[self.today].update({one.purpose: one.calls for one in spent})
 
     @property
     def today(self) -> date:

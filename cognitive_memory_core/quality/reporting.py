@@ -95,7 +95,7 @@ class Reporting:
         for day, name, count in tallies:
             counted[name] += count if day >= since else 0
         spent: dict[str, Spending] = {}
-        for _, one in await ledger.spent(since):
+        for _, one in await self.ledger.housekeeping.spent(since):
             spent[one.purpose] = spent.get(one.purpose, Spending(one.purpose)).plus(one)
         cases = await self.ledger.quality.missed(agent, MISSED, without=self.consent.opted_out)
         return QualityReport(

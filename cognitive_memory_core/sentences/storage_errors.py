@@ -35,7 +35,6 @@ PROFILE_UNREADABLE = "读不到侧写 {path}（{reason}）：请检查目录权�
 INDEX_NOT_WHOLE = "向量索引还没有建好，先用精确检索"
 GENERATION_GONE = "这一代向量索引已经不在了，稍后再试"
 VECTOR_WITH_DIRECTION = "有限的数，且不全为零"
-VECTOR_OF_LENGTH = " {dimensions} 个有限且不全为零的数"
 VECTOR_STORE_LOCKED = "另一个进程还占着 {folder}，向量索引先不开，稍后再试"
 VECTOR_STORE_REFUSED = "Chroma 没有做成（{reason}），稍后再试"
 VECTOR_SERVER_REFUSES = "Chroma 服务不接受令牌，请检查 COGNITIVE_MEMORY__VECTOR_STORE__TOKEN"

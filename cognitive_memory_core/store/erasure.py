@@ -262,11 +262,8 @@ class Eraser(Table):
         The purge stays due until :meth:`end_purge`, because files outside the ledger may still hold the bytes.
         """
         await self.database.purge()
-        await self._note_purge(at)
-
-    @writes
-    def _note_purge(self, connection: Connection, at: datetime) -> None:
-        connection.execute("UPDATE meta SET value = ? WHERE key = 'purged_us'", (micros(at),))
+        done = "UPDATE meta SET value = ? WHERE key = 'purged_us'"
+        await self.database.write(lambda connection: connection.execute(done, (micros(at),)))
 
     @writes
     def end_purge(self, connection: Connection) -> None:
@@ -376,20 +373,17 @@ def _delete_rows(
     connection: Connection, which: Mapping[str, str], values: Mapping[str, object]
 ) -> tuple[Erasure, list[str]]:
     """Delete rows by a condition for each table; return how many, and the ids of the memos."""
-    event_ids = event_rows.delete(connection, EVENT, which["events"], values)
-    message_ids = event_rows.delete(connection, MESSAGE, which["messages"], values)
-    memos = connection.execute(f"DELETE FROM memos WHERE {which['memos']} RETURNING id", values).fetchall()
+    memos = connection.execute(f"SELECT id FROM memos WHERE {which['memos']}", values).fetchall()
     counts = {
-        table: connection.execute(f"DELETE FROM {table} WHERE {where}", values).rowcount
+        table: connection.execute(f"DELETE FROM {table} AS e WHERE {where}", values).rowcount
         for table, where in which.items()
-        if table not in ("events", "messages", "memos")
     }
-    deleted = Erasure(
-        events=len(event_ids),
-        messages=len(message_ids),
-        memos=len(memos),
+    erased = Erasure(
+        events=counts["events"],
+        messages=counts["messages"],
+        memos=counts["memos"],
         pins=counts["pins"],
         names=counts["names"],
         beliefs=counts.get("beliefs", 0),
     )
-    return deleted, [row[0] for row in memos]
+    return erased, [row[0] for row in memos]

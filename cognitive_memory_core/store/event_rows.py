@@ -35,7 +35,7 @@ from .database.rows import (
     next_revision,
 )
 from .search.corpora import lines_sharing
-from .search.filters import NOT_HIDDEN, ON_REQUEST
+from .search.filters import ON_REQUEST
 from .vectors import drop
 
 _ADD_SOURCES = "INSERT OR IGNORE INTO event_sources SELECT ?, value FROM json_each(?)"
@@ -194,7 +194,7 @@ FORM = 1  # version of the rule that finds hidden lines; another one is applied 
 STANDS_AGAIN = """
 SELECT 1 FROM events t WHERE t.scope = e.scope AND t.sender_id = e.sender_id AND t.duplicate_key = e.duplicate_key
 AND t.retired_at IS NULL"""
-_PUT = "INSERT OR IGNORE INTO veils VALUES (?, ?)"
+PUT = "INSERT OR IGNORE INTO veils VALUES (?, ?)"
 _SOURCES = (
     "INSERT OR IGNORE INTO veils SELECT m.seq, e.seq FROM events e JOIN messages m ON m.scope = e.scope"
     " WHERE e.seq = ? AND (m.id IN (SELECT s.message_id FROM event_sources s WHERE s.seq = e.seq)"
@@ -228,25 +228,6 @@ def put_back(connection: Connection, seqs: Sequence[int]) -> None:
     connection.execute(_PUT_BACK, (listed(seqs),))
 
 
-def hide_if_told(connection: Connection, seq: int, message: Message) -> None:
-    """Hide a new line if it retells a forgotten event."""
-    connection.executemany(_PUT, [(seq, event_seq) for event_seq in _told_by(connection, message)])
-
-
-def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
-    """Return the lines that are neither withdrawn nor hidden and retell no forgotten event; they need not be stored."""
-    out = (
-        "SELECT 1 FROM withdrawals WHERE scope = ?1 AND message_id = ?2"
-        f" UNION ALL SELECT 1 FROM messages e WHERE e.scope = ?1 AND e.id = ?2 AND NOT {NOT_HIDDEN}"
-    )
-    return [
-        message
-        for message in messages
-        if connection.execute(out, bound(message.scene.scope.key, message.id)).fetchone() is None
-        and not _told_by(connection, message)
-    ]
-
-
 def refresh_hidden(connection: Connection) -> None:
     """Apply the rule by which lines retell an event to all lines again, if the rule changed with a new release."""
     known = always_kept(connection, "veils")
@@ -267,10 +248,10 @@ def _hide(connection: Connection, seq: int) -> None:
     if terms := statement_of(event).trace:
         similar = lines_sharing(connection, terms, theirs, whose)
         lines = MESSAGE.numbered(connection, f"WHERE e.seq IN {LISTED}", (listed(similar),))
-        connection.executemany(_PUT, [(number, seq) for number, line in lines if retells(line, event)])
+        connection.executemany(PUT, [(number, seq) for number, line in lines if retells(line, event)])
 
 
-def _told_by(connection: Connection, message: Message) -> list[int]:
+def told_by(connection: Connection, message: Message) -> list[int]:
     """Return the seqs of the forgotten events that a line tells.
 
     A line tells an event that was made from it, and, unless an equal event is active or a correction took its place, an

@@ -64,10 +64,11 @@ class Housekeeping(Table):
         )
 
     @reads
-    def spent(self, connection: Connection, day: date) -> list[Spending]:
-        """Return a day's spending by purpose."""
-        query = f"SELECT purpose, {', '.join(_COUNTED)} FROM spending WHERE day = ? ORDER BY purpose"
-        return [Spending(*row) for row in connection.execute(query, (day.isoformat(),))]
+    def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:
+        """Return what was spent from a day on, by day and purpose, oldest first."""
+        query = f"SELECT day, purpose, {', '.join(_COUNTED)} FROM spending WHERE day >= ? ORDER BY day, purpose"
+        rows = connection.execute(query, bound(since.isoformat()))
+        return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
 
     @reads
     def clock(self, connection: Connection) -> ClockState | None:

@@ -193,7 +193,16 @@ class MessageLog(Table):
 
         The lines need not be in the log; see :class:`Eraser`.
         """
-        return event_rows.shown(connection, messages)
+        out = (
+            "SELECT 1 FROM withdrawals WHERE scope = ?1 AND message_id = ?2"
+            f" UNION ALL SELECT 1 FROM messages e WHERE e.scope = ?1 AND e.id = ?2 AND NOT {NOT_HIDDEN}"
+        )
+        return [
+            message
+            for message in messages
+            if connection.execute(out, bound(message.scene.scope.key, message.id)).fetchone() is None
+            and not event_rows.told_by(connection, message)
+        ]
 
     @writes
     def withdraw(self, connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
@@ -270,7 +279,8 @@ def _record_withdrawn(connection: Connection, message: Message, at_us: int, *fur
 def _insert(connection: Connection, message: Message) -> int:
     """Write a line and return its seq."""
     inserted = connection.execute(MESSAGE.insert, MESSAGE.values(message))
-    event_rows.hide_if_told(connection, new_seq(inserted), message)
+    told = [(new_seq(inserted), event_seq) for event_seq in event_rows.told_by(connection, message)]
+    connection.executemany(event_rows.PUT, told)
     return new_seq(inserted)
 
 

@@ -8,7 +8,6 @@ from datetime import date, datetime, tzinfo
 from sqlite3 import Connection
 
 from ..domain.event import Event, MissedEvent
-from ..domain.figures import Spending
 from ..domain.quality import PlaceQuality, TeacherShare
 from ..domain.scope import Scope
 from ..ports import Clock, Tally
@@ -84,16 +83,6 @@ class QualityLedger(Table):
         """Return the active events of an agent (None: of all), the latest stored first."""
         rest = "WHERE retired_at IS NULL AND (?1 IS NULL OR agent = ?1) ORDER BY seq DESC LIMIT ?2"
         return EVENT.found(connection, rest, (*bound(agent), bounded(limit)))
-
-    @reads
-    def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:
-        """Return what was spent from a day on, oldest first."""
-        query = (
-            "SELECT day, purpose, calls, tokens, unreachable, bad, answered FROM spending"
-            " WHERE day >= ? ORDER BY day, purpose"
-        )
-        rows = connection.execute(query, bound(since.isoformat()))
-        return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
 
     @writes
     def tally(

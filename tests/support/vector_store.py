@@ -12,9 +12,8 @@ from uuid import uuid4
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.errors import BadArgument, UnavailableError
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import EmbeddedEvent, Generation, Vector
-from cognitive_memory_core.store.vectors import has_direction
 
 
 @dataclass
@@ -48,13 +47,8 @@ class InMemoryVectorStore:
         self._in_use, self._growing = self._copy(generation), None
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Store rows with vectors and remove retired ones."""
-        held = self._copy(generation).rows
-        taken = {row.event.id: (row.event, _unit(row.vector, generation, row.event.id)) for row in rows}
-        for event_id, (event, vector) in taken.items():
-            held.pop(event_id, None)
-            if event.retired_at is None:
-                held[event_id] = (event, vector)
+        """Store rows with vectors."""
+        self._copy(generation).rows.update({row.event.id: (row.event, _unit(row.vector)) for row in rows})
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Remove rows."""
@@ -70,7 +64,7 @@ class InMemoryVectorStore:
         self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Return event ids with their cosine, best first."""
-        asked = _unit(vector, generation, "query")
+        asked = _unit(vector)
         rows = self._copy(generation).rows.values()
         scored = [(event.id, sum(map(mul, asked, unit))) for event, unit in rows if read_filter.admits(event)]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
@@ -89,14 +83,8 @@ class InMemoryVectorStore:
         raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
 
 
-def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
-    """Return a vector scaled to length one; raise if it has no direction or another length than the generation."""
-    single = array("f", vector or ())  # a value that is infinite in single precision is refused
+def _unit(vector: Vector | None) -> Vector:
+    """Return a vector scaled to length one."""
+    single = array("f", vector or ())
     length = math.hypot(*single)
-    if len(single) != generation.dimensions or not has_direction(single):
-        raise BadArgument(
-            sentences.caller.bad_value(
-                "vector", whose, sentences.storage_errors.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
-            )
-        )
     return array("d", (number / length for number in single))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from array import array
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timezone
 from http import HTTPStatus
 from pathlib import Path
@@ -16,7 +15,6 @@ from urllib.parse import quote
 from ... import sentences
 from ...domain.event import Event
 from ...domain.reading import ReadFilter
-from ...errors import BadArgument
 from ...ports import EmbeddedEvent, Generation, Vector
 from ...settings.schema import VectorStoreSettings
 from .place import TENANT, Place
@@ -25,7 +23,7 @@ from .process import Bounds, ChromaProcess, ProcessDied
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
-_Row = tuple[str, str, dict[str, Any], bytes]  # id, text, metadata, vector
+_UNSET = {"subjects": None, "others_words": None}  # an upsert keeps keys that it is not given
 
 
 class ChromaStore:
@@ -74,24 +72,22 @@ class ChromaStore:
         await self._sweep()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Write the vectors of events in batches, and remove those of forgotten or replaced (retired) events.
-
-        All rows are validated before any is written; writing a row again replaces it.
-        """
-        checked, retired = await asyncio.to_thread(_checked, generation, rows)
-        for at in range(0, len(checked), ROWS_AT_ONCE):
-            ids, texts, metadata, vectors = zip(*checked[at : at + ROWS_AT_ONCE], strict=True)
-            packed = b64encode(b"".join(vectors)).decode()
+        """Write the vectors of active events in batches; writing a row again replaces it."""
+        for at in range(0, len(rows), ROWS_AT_ONCE):
+            some = rows[at : at + ROWS_AT_ONCE]
             await self._process.write(
-                "upsert", generation=generation, ids=ids, texts=texts, metadata=metadata, vectors=packed
+                "upsert",
+                generation=generation,
+                ids=[row.event.id for row in some],
+                texts=[row.event.text[:LONGEST_TEXT] for row in some],
+                metadata=[{**_UNSET, **event_metadata(row.event)} for row in some],
+                vectors=_packed(row.vector for row in some),
             )
-        await self.remove(generation, retired)
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Remove rows."""
-        ids = list(dict.fromkeys(event_ids))
-        for at in range(0, len(ids), ROWS_AT_ONCE):
-            await self._process.write("remove", generation=generation, ids=ids[at : at + ROWS_AT_ONCE])
+        for at in range(0, len(event_ids), ROWS_AT_ONCE):
+            await self._process.write("remove", generation=generation, ids=event_ids[at : at + ROWS_AT_ONCE])
 
     async def listed(self, generation: Generation) -> frozenset[str]:
         """Return the ids of all rows."""
@@ -104,11 +100,9 @@ class ChromaStore:
 
         Raises UnavailableError, at once while a long request is running.
         """
-        packed = b64encode(_float32_bytes(vector, generation, "query")).decode()
-        if limit <= 0:
-            return []
         where, most = chroma_filter(read_filter), min(limit, MOST_HITS)
-        found = await self._process.search("nearest", generation=generation, where=where, limit=most, vector=packed)
+        asked = _packed([vector])
+        found = await self._process.search("nearest", generation=generation, where=where, limit=most, vector=asked)
         return [(row, max(-1.0, min(1.0, 1.0 - distance))) for row, distance in found]
 
     async def is_there(self) -> bool:
@@ -143,27 +137,9 @@ def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
     return ""
 
 
-def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_Row], list[str]]:
-    """Return the rows to write and the ids to remove; if an id occurs twice, its last row counts."""
-    last = {row.event.id: (row.event, _float32_bytes(row.vector, generation, row.event.id)) for row in rows}
-    retired = [event.id for event, _ in last.values() if event.retired_at is not None]
-    unset = {"subjects": None, "others_words": None}  # an upsert keeps keys that it is not given
-    standing: list[_Row] = [
-        (event.id, event.text[:LONGEST_TEXT], {**unset, **event_metadata(event)}, vector)
-        for event, vector in last.values()
-        if event.retired_at is None
-    ]
-    return standing, retired
-
-
-def _float32_bytes(vector: Vector | None, generation: Generation, whose: str) -> bytes:
-    """Return a vector's bytes in single precision; raises BadArgument for a zero, infinite or wrong-length vector."""
-    single = array("f", vector or ())
-    length = math.hypot(*single)  # not finite if any number is not
-    if len(single) != generation.dimensions or not math.isfinite(length) or not length:
-        told = sentences.storage_errors.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
-        raise BadArgument(sentences.caller.bad_value("vector", whose, told))
-    return single.tobytes()
+def _packed(vectors: Iterable[Vector | None]) -> str:
+    """Return vectors in single precision, one after the other, in base64."""
+    return b64encode(b"".join(array("f", vector or ()).tobytes() for vector in vectors)).decode()
 
 
 SCHEMA_VERSION = "final_v1"

@@ -20,7 +20,7 @@ async def test_counts_accumulate_by_day(ledger: Ledger) -> None:
     assert await ledger.quality.tallies(TOMORROW) == [(TOMORROW, "retry", 4)]
     await ledger.housekeeping.spend(TODAY, Spending("merge", 1, 100, answered=40))
     await ledger.housekeeping.spend(TOMORROW, Spending("merge", 2, 50))
-    assert await ledger.quality.spent(TODAY) == [
+    assert await ledger.housekeeping.spent(TODAY) == [
         (TODAY, Spending("merge", 1, 100, answered=40)),
         (TOMORROW, Spending("merge", 2, 50)),
     ]
