@@ -11,7 +11,7 @@ import argparse
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -22,10 +22,11 @@ from cognitive_memory_core.domain.event import exchange
 from cognitive_memory_core.recall.render import QUOTED_LENGTH, minute, quoted
 from cognitive_memory_core.text.names import clean_name
 from cognitive_memory_core.text.people import QUOTE_LENGTH
+from tests.support.clock import FrozenClock
 
 from .answers_gold import GoldHistorian
 from .chat_set import Chat, Line, Question, Window, lived, read
-from .labelled import WAIT, ZONE, SetClock, mean, opened
+from .labelled import WAIT, ZONE, mean, opened
 from .measure import Cell, Report, percentile
 
 MODES: Mapping[str, str] = {
@@ -58,12 +59,10 @@ def run(options: argparse.Namespace) -> Report:
     lives = [asyncio.run(life(chat, mode)) for mode in options.modes]
     title = f"answers: {len(chat.lines)} messages, contexts of {len(chat.questions)} questions at their time"
     report = Report(title, ("figure", "n", *(one.mode for one in lives)))
-    _add_evidence(report, lives)
-    _add_sizes(report, lives)
-    if any(each.reads for each in lives):
-        _add_costs(report, lives)
-    reached = mean([float(one.share > 0) for one in _known(lives[0])])
-    report.failed |= any(one.forbidden for each in lives for one in each.shown) or reached < REACH
+    for figure, count, value in _figures(lives[0]):
+        report.add(figure, count, *map(value, lives))
+    reached = mean([one.share > 0 for one in lives[0].known()])
+    report.failed = reached < REACH or any(each.buried or any(one.forbidden for one in each.shown) for each in lives)
     report.notes += [
         f"reach: evidence in the text of {REACH:.0f} % of the questions without a model, 0 forbidden",
         *(f"{one.mode}: {MODES[one.mode]}" for one in lives),
@@ -72,49 +71,30 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-def _add_evidence(report: Report, lives: Sequence[Life]) -> None:
-    count = len(_known(lives[0]))
+def _figures(first: Life) -> Iterator[tuple[str, int, Callable[[Life], Cell]]]:
+    """Yield each figure with its number of questions or messages, and how it is read from a life."""
 
-    def add(figure: str, value: Callable[[Shown], float]) -> None:
-        report.add(figure, count, *(mean([value(one) for one in _known(each)]) for each in lives))
+    def over_known(value: Callable[[Shown], float], kind: str = "") -> Callable[[Life], Cell]:
+        return lambda life: mean([value(one) for one in life.known(kind)])
 
-    add("evidence in the text, some %", lambda one: float(one.share > 0))
-    add("evidence in the text, all %", lambda one: float(one.share == 1))
-    add("evidence in the text, share %", lambda one: one.share)
-    for kind in sorted({one.question.type for one in _known(lives[0])}):
-        each = [[float(one.share > 0) for one in _known(each) if one.question.type == kind] for each in lives]
-        report.add(f"some % {kind}", len(each[0]), *map(mean, each))
+    def of_reading(value: Callable[[Life], Cell]) -> Callable[[Life], Cell]:
+        return lambda life: value(life) if life.reads else ""
 
-
-def _add_sizes(report: Report, lives: Sequence[Life]) -> None:
-    count = len(lives[0].shown)
-    wrong = sum(bool(one.question.forbidden) for one in lives[0].shown)
-    report.add("forbidden shown", wrong, *(sum(len(one.forbidden) for one in each.shown) for each in lives))
+    known, asked, said = len(first.known()), len(first.shown), first.said
+    yield "evidence in the text, some %", known, over_known(lambda one: one.share > 0)
+    yield "evidence in the text, all %", known, over_known(lambda one: one.share == 1)
+    yield "evidence in the text, share %", known, over_known(lambda one: one.share)
+    for kind in sorted({one.question.type for one in first.known()}):
+        yield f"some % {kind}", len(first.known(kind)), over_known(lambda one: one.share > 0, kind)
+    wrong = sum(bool(one.question.forbidden) for one in first.shown)
+    yield "forbidden shown", wrong, lambda life: sum(len(one.forbidden) for one in life.shown)
     for figure, share in (("median", 0.5), ("p95", 0.95)):
-        report.add(f"tokens a turn, {figure}", count, *(_tokens(each.shown, share) for each in lives))
-    report.add("degraded", count, *(sum(bool(one.degraded) for one in each.shown) for each in lives))
-
-
-def _tokens(shown: Iterable[Shown], share: float) -> Cell:
-    return percentile([one.tokens for one in shown] or [0], share)
-
-
-def _add_costs(report: Report, lives: Sequence[Life]) -> None:
-    """Add what the historian stored and asked, per message of a person; modes without one have none."""
-    said = lives[0].said
-
-    def add(figure: str, value: Callable[[Life], Cell]) -> None:
-        report.add(figure, said, *(value(each) if each.reads else "" for each in lives))
-
-    add("events stored", lambda each: len(each.memories))
-    add("calls a message", lambda each: each.calls.total() / said)
-    add("tokens of calls a message", lambda each: each.tokens.total() / said)
-    report.failed |= any(each.buried for each in lives)
-    add("jobs that failed for good", lambda each: each.buried)
-
-
-def _known(each: Life) -> list[Shown]:
-    return [one for one in each.shown if one.question.evidence]
+        yield f"tokens a turn, {figure}", asked, lambda life, share=share: percentile(life.sizes(), share)
+    yield "degraded", asked, lambda life: sum(bool(one.degraded) for one in life.shown)
+    yield "events stored", said, of_reading(lambda life: len(life.memories))
+    yield "calls a message", said, of_reading(lambda life: life.calls.total() / said)
+    yield "tokens of calls a message", said, of_reading(lambda life: life.tokens.total() / said)
+    yield "jobs that failed for good", said, of_reading(lambda life: life.buried)
 
 
 @dataclass(frozen=True)
@@ -155,6 +135,14 @@ class Life:
     failures: Counter[str] = field(default_factory=Counter[str])
     buried: int = 0
 
+    def known(self, kind: str = "") -> list[Shown]:
+        """Return the contexts of questions that have an answer, perhaps those of one type."""
+        return [one for one in self.shown if one.question.evidence and kind in ("", one.question.type)]
+
+    def sizes(self) -> list[int]:
+        """Return the tokens of the contexts."""
+        return [one.tokens for one in self.shown]
+
     @property
     def said(self) -> int:
         """Return the number of lines that people said."""
@@ -168,7 +156,7 @@ class Life:
 
 async def life(chat: Chat, mode: str) -> Life:
     """Let a memory live through the chat in a mode, and ask for the context of each question at its time."""
-    result, clock = Life(mode, chat), SetClock(min(line.at for line in chat.lines))
+    result, clock = Life(mode, chat), FrozenClock(min(line.at for line in chat.lines))
     gold = GoldHistorian(chat.facts) if mode == "gold" else None
     model = gold.chat if gold else None
     settings = {"historian": {"poll_interval_seconds": 0.05}}

@@ -58,7 +58,7 @@ class GoldHistorian:
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         """Take the facts; ``window`` must be set before a dialogue is handed over."""
-        self._facts = [fact for _, fact in facts]
+        self._facts = [fact.row for fact in facts]
         self.window: Window | None = None
         self._said: dict[str, str] = {}
         self.chat = CountedChat(Puppet(self._answer))

@@ -12,18 +12,18 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
+from tests.support.clock import FrozenClock
 
-from .labelled import WAIT, SetClock, written
+from .labelled import WAIT
+from .workload import written
 
 EVERY, IDLE = 20, timedelta(minutes=10)  # a window closes at so many lines of people, or after such a silence
 KIND_OF = {"norm": "knowledge"}  # facts of a kind that events do not have
 _FORGET_ME = "^@.*关于我的.*都忘掉"  # the one message of the set that a bot answers by forgetting a person
-Fact = tuple[datetime, Mapping[str, object]]
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,6 @@ class Question:
     type: str
     evidence: frozenset[str]
     forbidden: frozenset[str] = frozenset()
-    stale: frozenset[str] = frozenset()
-    answer: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,14 @@ class OptOutRequest:
 
 
 @dataclass(frozen=True)
+class Fact:
+    """A line of an export file, and the instant from which it is known."""
+
+    at: datetime
+    row: Mapping[str, object]
+
+
+@dataclass(frozen=True)
 class Window:
     """Lines of one place that are handed to the historian together, and when."""
 
@@ -76,9 +82,12 @@ class Window:
     at: datetime
 
 
+ORDER = (Question, OptOutRequest, Line, Window, Fact)  # at one instant, what was asked stands before what is said
+
+
 @dataclass(frozen=True)
 class Chat:
-    """The whole set; ``facts`` are lines of an export file, each with the instant from which it is known."""
+    """The whole set."""
 
     lines: tuple[Line, ...]
     facts: tuple[Fact, ...]
@@ -122,7 +131,7 @@ def read(path: Path) -> Chat:
     names = {line.message.id: line.name for line in lines}
     times = {line.message.id: line.message.sent_at for line in lines}
     older = {fact["superseded_by"]: fact["id"] for fact in world["facts"] if fact.get("superseded_by")}
-    facts = sorted((_fact(fact, places, times, names, older) for fact in world["facts"]), key=lambda fact: fact[0])
+    facts = sorted((_fact(fact, places, times, names, older) for fact in world["facts"]), key=lambda fact: fact.at)
     questions = sorted((_question(entry, places) for entry in world["questions"]), key=lambda question: question.at)
     told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
     opt_outs = tuple(OptOutRequest(message.scene, message.sent_at) for message in told)
@@ -151,7 +160,7 @@ def closes_at(window: Sequence[core.Message]) -> datetime:
 
 async def lived(
     memory: core.CognitiveMemory,
-    clock: SetClock,
+    clock: FrozenClock,
     chat: Chat,
     *,
     with_facts: bool = False,
@@ -162,53 +171,37 @@ async def lived(
     The memory observes all lines and forgets whoever asks for it. ``with_facts`` imports each gold fact when it becomes
     known; ``on_window`` is called with each window of lines when it closes.
     """
-    facts = iter(chat.facts if with_facts else ())
-    windows = chat.windows() if on_window else ()
-    for moment in sorted((*chat.questions, *chat.opt_outs, *chat.lines, *windows), key=_turn):
-        clock.at = max(clock.at, moment.at)
+    known = list[Mapping[str, object]]()
+    moments = [*chat.questions, *chat.opt_outs, *chat.lines]
+    moments += [*(chat.windows() if on_window else ()), *(chat.facts if with_facts else ())]
+    for moment in sorted(moments, key=lambda one: (one.at, ORDER.index(type(one)))):
+        clock.instant = max(clock.instant, moment.at)
         if isinstance(moment, Line):
             await memory.observe(moment.message)
-            continue
-        if isinstance(moment, Window):
-            if on_window:
-                await on_window(moment)
-            continue
-        facts = await _learned(memory, facts, moment.at, chat.forgotten)
-        if isinstance(moment, Question):
-            yield moment
+        elif isinstance(moment, Fact):
+            known.append(moment.row)
+        elif isinstance(moment, Window):
+            assert on_window
+            await on_window(moment)
         else:
-            await memory.forget_user(moment.scene, moment.scene.user_id)
+            await _learn(memory, known, chat.forgotten)
+            known.clear()
+            if isinstance(moment, Question):
+                yield moment
+            else:
+                await memory.forget_user(moment.scene, moment.scene.user_id)
 
 
-def _turn(moment: Question | OptOutRequest | Line | Window) -> tuple[datetime, int]:
-    """Return the order of moments: at one instant what was asked stands before what is said."""
-    return moment.at, (Question, OptOutRequest, Line, Window).index(type(moment))
-
-
-async def _learned(
-    memory: core.CognitiveMemory,
-    facts: Iterator[Fact],
-    until: datetime,
-    forgotten: frozenset[str],
-) -> Iterator[Fact]:
-    """Import the facts known before an instant and wait until they are indexed; return the rest."""
-    known: list[Mapping[str, object]] = []
-    rest: Iterator[Fact] = iter(())
-    for since, fact in facts:
-        if since >= until:
-            rest = chain(((since, fact),), facts)
-            break
-        known.append(fact)
-    if known:
-        absorbed = await _imported(memory, known)
-        if absorbed < sum(fact["sender_id"] not in forgotten for fact in known) or not await memory.drain(WAIT):
-            raise SystemExit(f"{len(known)} facts, {absorbed} imported: {await memory.status()}")
-    return rest
-
-
-async def _imported(memory: core.CognitiveMemory, known: Sequence[Mapping[str, object]]) -> int:
+async def _learn(
+    memory: core.CognitiveMemory, known: Sequence[Mapping[str, object]], forgotten: frozenset[str]
+) -> None:
+    """Import facts and wait until they are indexed."""
+    if not known:
+        return
     with tempfile.TemporaryDirectory() as folder:
-        return await memory.import_(written(known, Path(folder, "facts.jsonl")))
+        absorbed = await memory.import_(written(known, Path(folder, "facts.jsonl")))
+    if absorbed < sum(fact["sender_id"] not in forgotten for fact in known) or not await memory.drain(WAIT):
+        raise SystemExit(f"{len(known)} facts, {absorbed} imported: {await memory.status()}")
 
 
 def _lines(world: Mapping[str, Any], places: Mapping[str, Any]) -> Iterator[Line]:
@@ -259,7 +252,7 @@ def _fact(
         "message_ids": fact["evidence"],
         "replaces": older.get(fact["id"], ""),
     }
-    return times[last], line
+    return Fact(times[last], line)
 
 
 def _question(entry: Mapping[str, Any], places: Mapping[str, Any]) -> Question:
@@ -271,6 +264,4 @@ def _question(entry: Mapping[str, Any], places: Mapping[str, Any]) -> Question:
         entry["type"],
         frozenset(entry["evidence"]),
         frozenset(entry["forbidden"]),
-        frozenset(entry.get("stale", ())),
-        str(entry.get("answer", "")),
     )

@@ -9,29 +9,35 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import statistics
+import math
 import tempfile
-import time
-from collections.abc import AsyncIterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
-import cognitive_memory_core as core
+import numpy as np
+from numpy.typing import NDArray
 
-from .baselines import numpy_search, postings_search
-from .measure import Report, Sample, Work, work_counted
-from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size, ranked, vector_of
-from .year_in_ledger import laid
+import cognitive_memory_core as core
+from cognitive_memory_core.text.terms import index_terms, query_terms
+from tests.support.clock import FrozenClock
+
+from .measure import Report, Sample, percentile
+from .workload import NOW, Line, Speech, TopicVectors, group_years, groups_by_size, laid, ranked, vector_of
 
 AT_ONCE = 8
+K = 12
+K1, B = 1.2, 0.75
+Search = Callable[[str], object]
 WRITTEN = 1_000  # lines observed before they are written
 SPOKEN = timedelta(seconds=40)  # between two lines of the log
 TRIED = 50  # queries over raw lines
 SETTLING = 4.0  # seconds at least after a group's first query, while its postings are loaded
 LOADED = 1_000  # rows per second that a busy machine loads
 COLUMNS = ("events", "rank", "rows", "both p95", "context p50", "context p95", "x p95", "8 at once p95", "writing p95",
-           "processor p50 ms", "hops", "rounds")  # fmt: skip
+           "processor p50 ms")  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,9 +67,9 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
     async with _opened(lines, folder, options) as memory:
         for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
             scope = [line for line in lines if line.group_id == group_id]
-            asked, words = Speech(100 + rows), postings_search(scope)
-            exact = numpy_search(scope)
-            alone, both, works = Sample(), Sample(), list[Work]()
+            asked, words = Speech(100 + rows), _postings_search(scope)
+            exact = _numpy_search(scope)
+            alone, both = Sample(), Sample()
             scene = core.Scene.group(group_id, "2000001")
             await memory.context(scene, asked.text(25))
             await asyncio.sleep(max(SETTLING, rows / LOADED))
@@ -72,25 +78,22 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
                 with both.watch():
                     exact(query)
                     words(query)
-                with work_counted() as work, alone.watch():
+                with alone.watch():
                     await memory.context(scene, query)
-                works.append(work)
             together = await _together(memory, scene, asked.texts(queries))
             writing = await _while_writing(memory, scene, asked.texts(queries))
-            report.add(
-                len(lines), rank, rows, both.p95, alone.p50, alone.p95, alone.p95 / both.p95, together.p95, writing.p95,
-                1000 * statistics.median(work.processor for work in works),
-                statistics.median(work.hops for work in works), statistics.median(work.rounds for work in works),
-            )  # fmt: skip
+            figures = (both.p95, alone.p50, alone.p95, alone.p95 / both.p95, together.p95, writing.p95)
+            report.add(len(lines), rank, rows, *figures, alone.processor)
 
 
 async def _with_lines(lines: int, options: argparse.Namespace) -> str:
     """Return what contexts with raw lines cost in a group with so many of them and no events, in processor time."""
     speech, scene = Speech(lines), core.Scene.group("100001", "2000001")
-    cost, longest = list[float](), 0.0
+    sample = Sample()
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
-        async with core.CognitiveMemory.open(settings, Path(folder), background=False, clock=Noon()) as memory:
+        opening = core.CognitiveMemory.open(settings, Path(folder), background=False, clock=FrozenClock(NOW))
+        async with opening as memory:
             await _spoken(memory, speech, lines)
             await memory.context(scene, speech.text(25))
             await asyncio.sleep(max(SETTLING, lines / LOADED))
@@ -98,17 +101,14 @@ async def _with_lines(lines: int, options: argparse.Namespace) -> str:
                 raise SystemExit("not every line was written")
             _freeze()
             for query in speech.texts(min(options.queries, TRIED)):
-                before, at = time.process_time(), time.perf_counter()
-                await memory.context(scene, query)
-                cost.append(1000 * (time.process_time() - before))
-                longest = max(longest, 1000 * (time.perf_counter() - at))
-    cost.sort()
-    middle, most = cost[len(cost) // 2], cost[len(cost) * 95 // 100]
-    return f"{lines} lines, no events: processor ms p50 {middle:.1f}, p95 {most:.1f}, longest {longest:.0f}"
+                with sample.watch():
+                    await memory.context(scene, query)
+    most, longest = 1000 * percentile(sample.worked, 0.95), 1000 * max(sample.seconds)
+    return f"{lines} lines, no events: processor ms p50 {sample.processor:.1f}, p95 {most:.1f}, longest {longest:.0f}"
 
 
 async def _spoken(memory: core.CognitiveMemory, speech: Speech, lines: int) -> None:
-    begun = Noon().now() - lines * SPOKEN
+    begun = NOW - lines * SPOKEN
     for number, text in enumerate(speech.texts(lines)):
         person = core.Scene.group("100001", f"20000{number % 40:02}")
         await memory.observe(core.Message(f"m{number}", person, text, begun + number * SPOKEN))
@@ -127,7 +127,7 @@ async def _opened(
         vector_store=core.VectorStoreSettings(backend=options.store),
         queue=core.QueueSettings(turns_per_minute=0),  # one person writes continuously beside the queries
     )
-    async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:
+    async with core.CognitiveMemory.open(settings, folder, clock=FrozenClock(NOW), embedder=TopicVectors()) as memory:
         assert await memory.drain(600)
         _freeze()
         yield memory
@@ -173,3 +173,45 @@ async def _write(memory: core.CognitiveMemory) -> None:
     for number in range(10**6):
         scene = core.Scene.group(str(900_000 + number % 10), "2000009")
         await memory.remember(core.Turn(scene, observations=speech.texts(1, 30)))
+
+
+# What is compared: exact numpy over a scope, and its postings in memory, the fastest bare lexical query found.
+
+
+def _numpy_search(lines: Sequence[Line]) -> Search:
+    """Return an exact vector search of one scope: one matrix product, then the best ``K``."""
+    matrix = np.stack([vector_of(line.text) for line in lines])
+
+    def search(query: str) -> object:
+        scores = matrix @ vector_of(query)
+        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+        return best[np.argsort(-scores[best])]
+
+    return search
+
+
+def _postings_search(lines: Sequence[Line]) -> Search:
+    """Return a search over one scope's postings, held in memory with precomputed BM25 weights."""
+    bodies = [Counter(term for term in index_terms(line.text) if len(term) > 1) for line in lines]
+    mean = sum(body.total() for body in bodies) / len(bodies)
+    holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
+    for number, body in enumerate(bodies):
+        for term, count in body.items():
+            norm = K1 * (1 - B + B * body.total() / mean)
+            holders[term].append((number, count * (K1 + 1) / (count + norm)))
+    postings: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+    for term, found in holders.items():
+        rarity = math.log(1 + (len(lines) - len(found) + 0.5) / (len(found) + 0.5))
+        numbers, weights = zip(*found, strict=True)
+        postings[term] = (np.array(numbers), rarity * np.array(weights))
+
+    def search(query: str) -> object:
+        scores = np.zeros(len(lines))
+        for term in query_terms(query):
+            if term in postings:
+                numbers, weights = postings[term]
+                scores[numbers] += weights
+        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+        return best[np.argsort(-scores[best])]
+
+    return search

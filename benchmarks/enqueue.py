@@ -12,8 +12,6 @@ import asyncio
 import os
 import secrets
 import tempfile
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -40,64 +38,50 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def _run(blocks: int, directory: Path | None) -> Report:
+    bare, idle, busy, turns, jobs, number = Sample(), Sample(), Sample(), _Turns(), 0, blocks * BLOCK
+    with tempfile.TemporaryDirectory(dir=directory) as name:
+        folder = Path(name)
+        (folder / "bare").mkdir()
+        async with core.CognitiveMemory.open(core.Settings(), folder / "data") as memory:
+            await memory.pause()
+            for _ in range(WARM_UP):
+                await memory.remember(turns.next())
+            pending = (folder / "data" / "queues" / "pending").iterdir()
+            payload = next(path for path in sorted(pending) if path.suffix == ".json").read_bytes()
+            for _ in range(blocks):
+                await _rest(memory)
+                for _ in range(BLOCK):
+                    turn = turns.next()
+                    with bare.watch():
+                        await asyncio.to_thread(durable_write, folder / "bare", payload)
+                    with idle.watch():
+                        await memory.remember(turn)
+                jobs += await _while_writing(memory, turns, busy)
+            await _rest(memory)
     columns = ("what", "n", "p50 ms", "p95 ms", "p50 x", "p95 x", "jobs/s")
     report = Report("enqueue: one finished turn made durable", columns)
-    with tempfile.TemporaryDirectory(dir=directory) as folder:
-        figures = await _measured(blocks, Path(folder))
-    bare, idle, busy, turns = figures.bare, figures.idle, figures.busy, blocks * BLOCK
-    report.add("bare durable write", turns, bare.p50, bare.p95, 1.0, 1.0, "")
-    report.add("remember, historian at rest", turns, idle.p50, idle.p95, idle.p50 / bare.p50, idle.p95 / bare.p95, "")
-    pace = figures.jobs / figures.seconds
-    report.add("remember, historian writing", turns, busy.p50, busy.p95, busy.p50 / idle.p50, busy.p95 / idle.p95, pace)
+    report.add("bare durable write", number, bare.p50, bare.p95, 1.0, 1.0, "")
+    rows = (("at rest", idle, bare, ""), ("writing", busy, idle, jobs / sum(busy.seconds)))
+    for what, ours, beside, pace in rows:
+        figures = (ours.p50, ours.p95, ours.p50 / beside.p50, ours.p95 / beside.p95)
+        report.add(f"remember, historian {what}", number, *figures, pace)
     report.notes.append("x: at rest against the bare write; writing against at rest")
     report.notes.append("jobs/s: what the historian finished meanwhile, beside turns that come one behind the other")
     return report
 
 
-@dataclass
-class _Figures:
-    """The measured times, and how many jobs the historian finished in how many seconds."""
-
-    bare: Sample = field(default_factory=Sample)
-    idle: Sample = field(default_factory=Sample)
-    busy: Sample = field(default_factory=Sample)
-    jobs: int = 0
-    seconds: float = 0.0
-
-
-async def _measured(blocks: int, folder: Path) -> _Figures:
-    figures, turns = _Figures(), _Turns()
-    (folder / "bare").mkdir()
-    async with core.CognitiveMemory.open(core.Settings(), folder / "data") as memory:
-        await memory.pause()
-        for _ in range(WARM_UP):
-            await memory.remember(turns.next())
-        payload = _payload(folder / "data" / "queues" / "pending")
-        for _ in range(blocks):
-            await _rest(memory)
-            for _ in range(BLOCK):
-                turn = turns.next()
-                with figures.bare.watch():
-                    await asyncio.to_thread(durable_write, folder / "bare", payload)
-                with figures.idle.watch():
-                    await memory.remember(turn)
-            await _while_writing(memory, turns, figures)
-        await _rest(memory)
-    return figures
-
-
-async def _while_writing(memory: core.CognitiveMemory, turns: _Turns, figures: _Figures) -> None:
+async def _while_writing(memory: core.CognitiveMemory, turns: _Turns, busy: Sample) -> int:
+    """Hand in a block of turns while the historian works; return how many jobs it finished meanwhile."""
     while (await memory.status()).jobs.pending < BACKLOG:
         await memory.remember(turns.next())
     block = [turns.next() for _ in range(BLOCK)]
     await memory.resume()
     await asyncio.sleep(0.1)  # the historian has started
-    before, started = await _unfinished(memory), time.perf_counter()
+    before = await _unfinished(memory)
     for turn in block:
-        with figures.busy.watch():
+        with busy.watch():
             await memory.remember(turn)
-    figures.seconds += time.perf_counter() - started
-    figures.jobs += before + BLOCK - await _unfinished(memory)
+    return before + BLOCK - await _unfinished(memory)
 
 
 async def _rest(memory: core.CognitiveMemory) -> None:
@@ -153,8 +137,3 @@ class _Turns:
         group, person = self._number % GROUPS, (self._number // GROUPS + offset) % PEOPLE
         name = chr(0x4E00 + 7 * group + person) + chr(0x5E00 + person)
         return core.Scene.group(str(100_000 + group), str(2_000_000 + PEOPLE * group + person), user_name=name)
-
-
-def _payload(pending: Path) -> bytes:
-    """Return the bytes of a job file."""
-    return next(path for path in sorted(pending.iterdir()) if path.suffix == ".json").read_bytes()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
 from typing_extensions import Self
+
+from .measure import rounded
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,8 @@ class Extent:
 class Row:
     """The result of one fault, which was ``injected`` so many times; ``lost``, ``twice`` and ``stuck`` must be 0.
 
-    ``seconds`` is the row's own figure, usually the longest recovery; ``note`` explains it. ``failed`` is set if
-    another promise of the row did not hold; the note then says which.
+    ``seconds`` is the row's own figure, usually the longest recovery; 0 is the time of the whole row. ``failed`` is set
+    if another promise of the row did not hold; the note or the examples of what went wrong then say which.
     """
 
     injected: int
@@ -36,6 +40,7 @@ class Row:
     seconds: float = 0.0
     note: str = ""
     failed: bool = False
+    examples: Sequence[str] = ()
     row: str = ""
     what: str = ""
 
@@ -43,6 +48,25 @@ class Row:
     def is_bad(self) -> bool:
         """Return whether a count that must be 0 is not, or nothing was injected."""
         return self.failed or self.injected == 0 or bool(self.lost or self.twice or self.stuck)
+
+
+class Seen(Counter[str]):
+    """What a row counts, by name, and an example of each thing that went wrong."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        super().__init__()
+        self.examples: list[str] = []
+
+    def wrong(self, name: str, example: str) -> None:
+        """Count what should not have happened."""
+        self[name] += 1
+        self.examples.append(example)
+
+
+def told(**figures: str | float) -> str:
+    """Return the part of a note that names figures."""
+    return ", ".join(f"{name.replace('_', ' ')} {rounded(value)}" for name, value in figures.items())
 
 
 class Summed:
@@ -63,6 +87,6 @@ class Counts(Summed):
     twice: int = 0
     stuck: int = 0
 
-    def row(self, injected: int, seconds: float, note: str, *, failed: bool = False) -> Row:
+    def row(self, injected: int, seconds: float, note: str, **rest: Any) -> Row:
         """Return the row with these counts."""
-        return Row(injected, self.lost, self.twice, self.stuck, seconds, note, failed)
+        return Row(injected, self.lost, self.twice, self.stuck, seconds, note, **rest)

@@ -9,26 +9,19 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+from tests.support.clock import FrozenClock
+
 from .chat_set import Chat, Line, Question, lived, read
-from .labelled import (
-    MESSAGES,
-    TOP,
-    Answer,
-    SetClock,
-    bm25,
-    characters,
-    chinese_peer,
-    mean,
-    opened,
-)
+from .labelled import MESSAGES, START, TOP, Answer, bm25, characters, chinese_peer, mean, opened
 from .measure import Cell, Report
 
 EVENTS = ("event", "preference", "knowledge", "experience")
 REACH = 60.0
+OURS = ("messages", "facts", "facts + messages")
 Ranked = Callable[[Question, Sequence[Line]], Sequence[int]]
 
 
@@ -65,7 +58,7 @@ def run(options: argparse.Namespace) -> Report:
 
 async def answered(chat: Chat, *, kinds: Sequence[str] = MESSAGES, with_facts: bool = False) -> list[Answer]:
     """Let the memory observe the chat, and ask it each question at its time."""
-    clock = SetClock()
+    clock = FrozenClock(START)
     answers: list[Answer] = []
     async with opened(clock) as memory:
         async for question in lived(memory, clock, chat, with_facts=with_facts):
@@ -78,12 +71,9 @@ async def answered(chat: Chat, *, kinds: Sequence[str] = MESSAGES, with_facts: b
 
 
 def _ranked(chat: Chat, ranked: Ranked) -> list[Answer]:
-    answers: list[Answer] = []
-    for question in chat.questions:
-        lines = chat.readable(question)
-        best = [lines[at].message.id for at in ranked(question, lines)[:TOP]]
-        answers.append(Answer(tuple(frozenset((one,)) for one in best)))
-    return answers
+    readable = ((question, chat.readable(question)) for question in chat.questions)
+    best = ([lines[at].message.id for at in ranked(question, lines)[:TOP]] for question, lines in readable)
+    return [Answer(frozenset(ids)) for ids in best]
 
 
 def _bigrams(question: Question, lines: Sequence[Line]) -> Sequence[int]:
@@ -104,7 +94,7 @@ def _by_peer(chat: Chat) -> list[Answer] | None:
     peer = chinese_peer()
     if peer is None:
         return None
-    return _ranked(chat, lambda question, lines: peer.best(question.text, [_said(line) for line in lines]))
+    return _ranked(chat, lambda question, lines: peer.over([_said(line) for line in lines])(question.text, TOP))
 
 
 @cache
@@ -120,60 +110,24 @@ def _said(line: Line) -> str:
 
 
 def _add_figures(report: Report, chat: Chat, answers: Mapping[str, list[Answer] | None]) -> None:
-    known = chat.known
-    types = sorted({question.type for question in known})
-
     def add(figure: str, count: int, value: Callable[[list[Answer]], Cell]) -> None:
         report.add(figure, count, *("not installed" if one is None else value(one) for one in answers.values()))
 
-    add(f"recall@{TOP}", len(known), lambda given: _recall(chat, given))
-    add(f"hit@{TOP}", len(known), lambda given: _hit(chat, given))
-    for kind in types:
-        add(f"recall@{TOP} {kind}", _count(known, kind), lambda given, kind=kind: _recall(chat, given, kind))
-    for kind in types:
-        add(f"hit@{TOP} {kind}", _count(known, kind), lambda given, kind=kind: _hit(chat, given, kind))
+    types = [question.type for question in chat.known]
+    add(f"recall@{TOP}", len(types), lambda given: _recall(chat, given))
+    for kind in sorted(set(types)):
+        add(f"recall@{TOP} {kind}", types.count(kind), lambda given, kind=kind: _recall(chat, given, kind))
     wrong = sum(bool(question.forbidden) for question in chat.questions)
-    old = sum(bool(question.stale) for question in chat.questions)
     add("forbidden shown", wrong, lambda given: _forbidden(chat, given))
-    add("questions that show what is stale", old, lambda given: _stale(chat, given))
-    add("questions where it stands first", old, lambda given: _stale_first(chat, given))
-    ours = [given for name, given in answers.items() if given is not None and name in ("messages", *_WITH_FACTS)]
+    ours = [answers[name] or [] for name in OURS]
     report.failed = any(_forbidden(chat, given) for given in ours) or _recall(chat, ours[0]) < REACH
 
 
-_WITH_FACTS = ("facts", "facts + messages")
-
-
-def _count(questions: Sequence[Question], kind: str) -> int:
-    return sum(question.type == kind for question in questions)
-
-
-def _pairs(chat: Chat, answers: Sequence[Answer], kind: str = "") -> Iterator[tuple[Question, Answer]]:
-    for question, answer in zip(chat.questions, answers, strict=True):
-        if not kind or question.type == kind:
-            yield question, answer
-
-
 def _recall(chat: Chat, answers: Sequence[Answer], kind: str = "") -> float:
-    return mean([given.recall(asked.evidence) for asked, given in _pairs(chat, answers, kind) if asked.evidence])
-
-
-def _hit(chat: Chat, answers: Sequence[Answer], kind: str = "") -> float:
-    pairs = _pairs(chat, answers, kind)
-    return mean([float(bool(asked.evidence & given.found)) for asked, given in pairs if asked.evidence])
+    pairs = zip(chat.questions, answers, strict=True)
+    return mean([given.recall(asked.evidence) for asked, given in pairs if asked.evidence and kind in ("", asked.type)])
 
 
 def _forbidden(chat: Chat, answers: Sequence[Answer]) -> int:
-    return sum(len(asked.forbidden & (given.found | given.beside)) for asked, given in _pairs(chat, answers))
-
-
-def _stale(chat: Chat, answers: Sequence[Answer]) -> int:
-    return sum(bool(asked.stale & given.found) for asked, given in _pairs(chat, answers))
-
-
-def _stale_first(chat: Chat, answers: Sequence[Answer]) -> int:
-    return sum(_first(given, asked.stale) < _first(given, asked.evidence) for asked, given in _pairs(chat, answers))
-
-
-def _first(answer: Answer, wanted: frozenset[str]) -> int:
-    return next((rank for rank, ids in enumerate(answer.shown) if ids & wanted), TOP)
+    pairs = zip(chat.questions, answers, strict=True)
+    return sum(len(asked.forbidden & (given.found | given.beside)) for asked, given in pairs)

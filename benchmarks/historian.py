@@ -20,7 +20,6 @@ import statistics
 import tempfile
 import time
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -28,8 +27,8 @@ from cognitive_memory_core.text.terms import index_terms
 from tests.support.puppet import MERGE, Puppet
 
 from .enqueue import durable_write
-from .measure import Report, Work, loop_watched, work_counted
-from .workload import NOW, TextVectors, group_years, vector_of, write_export
+from .measure import Report, Sample, loop_watched
+from .workload import NOW, TopicVectors, exported, group_years, vector_of, written
 
 GROUPS, PEOPLE = 10, 100
 PATIENCE = 600.0
@@ -51,72 +50,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Report:
     """Measure with each vector store."""
-    columns = (
-        *("vector store", "jobs", "jobs/s", "bare jobs/s", "share", "merges a job", "longest stall ms"),
-        *("processor ms a job", "thread hops a job", "file syncs a job"),
-    )
-    report = Report(
-        f"historian: event + 2 profiles, 0 ms model, {PEOPLE} people, {options.events} events before", columns
-    )
+    columns = ("vector store", "jobs", "jobs/s", "bare jobs/s", "share", "merges a job", "longest stall ms")
+    columns += ("processor ms a job",)
+    title = f"historian: event + 2 profiles, 0 ms model, {PEOPLE} people, {options.events} events before"
+    report = Report(title, columns)
     for backend in options.backends:
         with tempfile.TemporaryDirectory(dir=options.directory, ignore_cleanup_errors=True) as folder:
-            figures = asyncio.run(_measured(options, backend, Path(folder)))
-        report.add(
-            backend,
-            options.jobs * options.rounds,
-            figures.pace,
-            figures.bare_pace,
-            figures.share,
-            figures.merges,
-            figures.stall,
-            *figures.work_a_job(options.jobs * options.rounds),
-        )
-        report.failed |= not figures.is_whole
-        report.notes += [] if figures.is_whole else [f"{backend}: NOT EVERYTHING WAS STORED"]
-        is_enough = figures.pace >= ENOUGH and figures.share >= SHARE
-        report.notes.append(f"{backend}: {'within' if is_enough else 'BELOW'} {ENOUGH:g} jobs/s and {SHARE:g} of bare")
+            asyncio.run(_measured(options, backend, Path(folder), report))
     return report
 
 
-@dataclass
-class _Figures:
-    """The results of the rounds."""
-
-    paces: list[float] = field(default_factory=list[float])
-    bare_paces: list[float] = field(default_factory=list[float])
-    merges: float = 0.0
-    stall: float = 0.0
-    work: list[Work] = field(default_factory=list[Work])
-    is_whole: bool = True
-
-    @property
-    def pace(self) -> float:
-        """Return the median of jobs per second."""
-        return statistics.median(self.paces)
-
-    @property
-    def bare_pace(self) -> float:
-        """Return the median of jobs per second of the bare writes."""
-        return statistics.median(self.bare_paces)
-
-    @property
-    def share(self) -> float:
-        """Return the median ratio of the two."""
-        return statistics.median(ours / bare for ours, bare in zip(self.paces, self.bare_paces, strict=True))
-
-    def work_a_job(self, jobs: int) -> tuple[float, float, float]:
-        """Milliseconds of processor time, tasks handed to threads, and syncs of files, a job."""
-        processor = sum(one.processor for one in self.work)
-        hops, syncs = (sum(each) for each in zip(*((one.hops, one.syncs) for one in self.work), strict=True))
-        return 1000 * processor / jobs, hops / jobs, syncs / jobs
-
-
-async def _measured(options: argparse.Namespace, backend: str, folder: Path) -> _Figures:
-    figures, chat, jobs = _Figures(), Puppet(), _Jobs()
+async def _measured(options: argparse.Namespace, backend: str, folder: Path, report: Report) -> None:
+    chat, jobs, total = Puppet(), _Jobs(), options.jobs * options.rounds
+    paces, bare_paces, sample, merges, stall = list[float](), list[float](), Sample(), 0.0, 0.0
     given = {"vector_store": {"backend": backend}, "profile": {"merge_delay_seconds": 0}, "daily_calls": 0}
     settings = core.Settings.from_mapping(given)
     bare = _Bare(folder / "bare", options.events)
-    async with core.CognitiveMemory.open(settings, folder / "data", embedder=TextVectors(), chat=chat) as memory:
+    async with core.CognitiveMemory.open(settings, folder / "data", embedder=TopicVectors(), chat=chat) as memory:
         gc.collect()
         gc.freeze()  # as the plugin does once its memory is open
         await _furnished(memory, folder / "years.jsonl", options.events)
@@ -124,19 +74,22 @@ async def _measured(options: argparse.Namespace, backend: str, folder: Path) -> 
         for _ in range(options.rounds):
             before = chat.count(MERGE)
             async with loop_watched() as gap:
-                with work_counted() as work:
-                    figures.paces.append(await _worked(memory, jobs, options.jobs))
-            figures.work.append(work)
-            figures.stall = max(figures.stall, gap.longest)
-            figures.merges = (chat.count(MERGE) - before) / options.jobs
-            figures.bare_paces.append(await asyncio.to_thread(bare.worked, options.jobs, figures.merges))
-        total = (await memory.status()).totals.events
-        figures.is_whole = total == options.events + PEOPLE + options.jobs * options.rounds
-    return figures
+                with sample.watch():
+                    paces.append(await _worked(memory, jobs, options.jobs))
+            stall, merges = max(stall, gap.longest), (chat.count(MERGE) - before) / options.jobs
+            bare_paces.append(await asyncio.to_thread(bare.worked, options.jobs, merges))
+        stored = (await memory.status()).totals.events
+    pace, bare_pace = statistics.median(paces), statistics.median(bare_paces)
+    share = statistics.median(ours / least for ours, least in zip(paces, bare_paces, strict=True))
+    report.add(backend, total, pace, bare_pace, share, merges, stall, 1000 * sum(sample.worked) / total)
+    is_whole, is_enough = stored == options.events + PEOPLE + total, pace >= ENOUGH and share >= SHARE
+    report.failed |= not is_whole
+    report.notes += [] if is_whole else [f"{backend}: NOT EVERYTHING WAS STORED"]
+    report.notes.append(f"{backend}: {'within' if is_enough else 'BELOW'} {ENOUGH:g} jobs/s and {SHARE:g} of bare")
 
 
 async def _furnished(memory: core.CognitiveMemory, path: Path, events: int) -> None:
-    await asyncio.to_thread(write_export, list(group_years(events)), path)
+    await asyncio.to_thread(written, exported(list(group_years(events))), path)
     await memory.import_(path)
     assert await memory.drain(PATIENCE)
 

@@ -16,7 +16,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> Report:
     started = time.perf_counter()
     for make, tally in tallied(plans(options.scenes, options.seed)).items():
         for way in WAYS:
-            report.add(f"{make}: {way}", tally.asked[way], tally.shown[way], tally.leaked[way], tally.missing[way])
-        report.add(f"{make}: rows of the legs", tally.asked.total(), tally.rows, tally.dropped, 0)
+            report.add(f"{make}: {way}", *(tally[name, way] for name in ("asked", "shown", "leaked", "missing")))
+        report.add(f"{make}: rows of the legs", *map(tally.sum, ("asked", "rows", "dropped")), 0)
         report.notes += [tally.example] if tally.example else []
         report.failed |= tally.is_bad
     report.notes.append("leaks: shown, though the rule forbids it; missing: not shown, though the rule allows it")
@@ -58,52 +58,41 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-@dataclass
-class Tally:
-    """Counts by read path: asked, shown, leaked, missing; and rows that only the last check removed."""
+class Tally(Counter[tuple[str, str]]):
+    """Counts by what is counted (asked, shown, leaked, missing) and read path, and an example of a wrong answer.
 
-    asked: Counter[str] = field(default_factory=Counter[str])
-    shown: Counter[str] = field(default_factory=Counter[str])
-    leaked: Counter[str] = field(default_factory=Counter[str])
-    missing: Counter[str] = field(default_factory=Counter[str])
-    rows: int = 0
-    dropped: int = 0
-    histories: int = 0
+    ``"rows"`` are those that stores returned, ``"dropped"`` those that only the last check removed.
+    """
+
     example: str = ""
 
     def note(self, asked: Question, verdict: Verdict) -> None:
         """Count one answer, and keep the first wrong one as an example."""
-        path = verdict.path
-        self.asked[path] += 1
-        self.shown[path] += verdict.shown
-        self.leaked[path] += len(verdict.leaked)
-        self.missing[path] += len(verdict.missing)
+        path, leaked, missing = verdict.path, len(verdict.leaked), len(verdict.missing)
+        counts = {"asked": 1, "shown": verdict.shown, "leaked": leaked, "missing": missing}
+        self.update({(name, path): count for name, count in counts.items()})
         wrong = sorted(verdict.leaked | verdict.missing)
         if wrong and not self.example:
             self.example = f"{asked.scene} by {path}: {asked.history.standing.planted[wrong[0]]}"
 
     def see(self, witness: Witness, history: History) -> None:
         """Count the rows that stores returned, and those among them that should not have been there."""
-        self.rows += sum(len(events) for _, events in witness.seen)
-        self.dropped += len(witness.foreign(history.standing))
+        self["rows", ""] += sum(len(events) for _, events in witness.seen)
+        self["dropped", ""] += len(witness.foreign(history.standing))
 
     def add(self, other: Tally) -> None:
         """Add the counts of another tally."""
-        for mine, theirs in zip(self._counters, other._counters, strict=True):
-            mine.update(theirs)
-        self.rows += other.rows
-        self.dropped += other.dropped
-        self.histories += other.histories
+        self.update(other)
         self.example = self.example or other.example
+
+    def sum(self, name: str) -> int:
+        """Return a count over all read paths."""
+        return sum(count for (counted, _), count in self.items() if counted == name)
 
     @property
     def is_bad(self) -> bool:
         """Return whether anything leaked, was missing, or was stopped only by the last check."""
-        return bool(self.dropped or self.leaked.total() or self.missing.total())
-
-    @property
-    def _counters(self) -> tuple[Counter[str], ...]:
-        return self.asked, self.shown, self.leaked, self.missing
+        return any(map(self.sum, ("dropped", "leaked", "missing")))
 
 
 @dataclass(frozen=True)
@@ -166,7 +155,7 @@ async def _at_once(history: History, tally: Tally, witness: Witness) -> None:
 
 
 async def _told(plan: Plan) -> Tally:
-    tally, witness, clock = Tally(histories=1), Witness(), FrozenClock()
+    tally, witness, clock = Tally({("histories", ""): 1}), Witness(), FrozenClock()
     chapters = min(CHAPTERS, max(plan.scenes // 50, 1))
     ask = partial(answered, ways=WAYS, only_private=plan.only_private)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

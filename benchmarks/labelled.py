@@ -12,23 +12,24 @@ import re
 import tempfile
 from array import array
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.message import Hit
 from cognitive_memory_core.errors import TransientError
 from cognitive_memory_core.ports import Calibration, Chat, Embedder
+from tests.support.clock import FrozenClock
 
 ZONE = timezone(timedelta(hours=8))  # of the default settings
+START = datetime(2026, 1, 1, tzinfo=ZONE)
 TOP = 10
 MESSAGES = ("message",)
 WAIT = 60.0  # seconds
@@ -39,17 +40,6 @@ KEPT = {
 }
 _WORD = re.compile(r"\w+")
 _RUN = re.compile("([一-龥]+)|([a-z0-9]+)")
-
-
-@dataclass
-class SetClock:
-    """A clock that returns the instant set."""
-
-    at: datetime = datetime(2026, 1, 1, tzinfo=ZONE)
-
-    def now(self) -> datetime:
-        """Return that instant."""
-        return self.at
 
 
 class NoEmbedder:
@@ -69,7 +59,7 @@ class NoEmbedder:
 
 @asynccontextmanager
 async def opened(
-    clock: SetClock,
+    clock: FrozenClock,
     settings: Mapping[str, Mapping[str, object]] | None = None,
     *,
     embedder: Embedder | None = None,
@@ -89,40 +79,23 @@ async def opened(
             yield memory
 
 
-def written(lines: Iterable[Mapping[str, object]], path: Path) -> Path:
-    """Write lines as an export file that a memory can import."""
-    head: Mapping[str, object] = {"format": "cognitive-memory", "version": 1}
-    path.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in (head, *lines)))
-    return path
-
-
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question: the evidence behind each of the first hits, and the ids of adjacent lines."""
+    """The answer to one question: all evidence behind the first hits, and the ids of adjacent lines."""
 
-    shown: tuple[frozenset[str], ...]
+    found: frozenset[str]
     beside: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, hits: Iterable[Hit]) -> Answer:
         """Build from hits: a log line stands for itself, an event for its source lines."""
-        first = list(hits)[:TOP]
-        beside = (line.id for hit in first for line in hit.neighbours)
-        return cls(tuple(_stands_for(hit) for hit in first), frozenset(beside))
+        first = [*hits][:TOP]
+        ids = ((hit.event.id,) if hit.event.kind == "message" else hit.event.message_ids for hit in first)
+        return cls(frozenset(chain(*ids)), frozenset(line.id for hit in first for line in hit.neighbours))
 
-    @property
-    def found(self) -> frozenset[str]:
-        """Return all evidence behind the hits."""
-        return frozenset().union(*self.shown)
-
-    def recall(self, evidence: Iterable[str]) -> float:
+    def recall(self, evidence: Collection[str]) -> float:
         """Return the share of the evidence that was found."""
-        wanted = frozenset(evidence)
-        return len(wanted & self.found) / len(wanted)
-
-
-def _stands_for(hit: Hit) -> frozenset[str]:
-    return frozenset((hit.event.id,) if hit.event.kind == "message" else hit.event.message_ids)
+        return len(self.found.intersection(evidence)) / len(evidence)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -149,12 +122,12 @@ class Talk:
 
 async def heard(talks: Iterable[Talk], *counts: int) -> list[list[Sequence[str]]]:
     """Let a memory observe the talks; return the turns found for each question, in a list of each length."""
-    clock, found = SetClock(), list[list[Sequence[str]]]()
+    clock, found = FrozenClock(START), list[list[Sequence[str]]]()
     async with opened(clock) as memory:
         for talk in talks:
             for turn in talk.turns:
                 await memory.observe(turn)
-            clock.at = talk.turns[-1].sent_at + timedelta(days=1)
+            clock.instant = talk.turns[-1].sent_at + timedelta(days=1)
             scene = core.Scene.group(talk.id, "stranger")
             for question in talk.questions:
                 asked = [await memory.search_events(scene, question, kinds=MESSAGES, top_k=count) for count in counts]
@@ -201,16 +174,11 @@ def bm25(terms: Sequence[str], texts: Sequence[Counter[str]]) -> list[int]:
     usual = sum(lengths) / max(len(lengths), 1) or 1.0
     having = {term: sum(term in text for text in texts) for term in asked}
     rarity = {term: math.log(1 + (len(texts) - count + 0.5) / (count + 0.5)) for term, count in having.items()}
-    scores = [
-        sum(rarity[term] * saturated(text[term], length / usual) for term in asked if term in text)
-        for text, length in zip(texts, lengths, strict=True)
-    ]
+    scores = list[float]()
+    for text, length in zip(texts, lengths, strict=True):
+        slack = K1 * (1 - B + B * length / usual)
+        scores.append(sum(rarity[one] * text[one] * (K1 + 1) / (text[one] + slack) for one in asked if one in text))
     return sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: -scores[at])
-
-
-def saturated(count: int, length: float) -> float:
-    """Return what a term's count adds to BM25, for a text of a length relative to the usual one."""
-    return count * (K1 + 1) / (count + K1 * (1 - B + B * length))
 
 
 class Bm25s:
@@ -221,12 +189,8 @@ class Bm25s:
         self._library: Any = importlib.import_module("bm25s")
         self._words = cache(cut)
 
-    def best(self, question: str, texts: Sequence[str], count: int = TOP) -> list[int]:
-        """Return the indexes of the best texts that share a word, best first."""
-        return self.over(texts)(question, count)
-
     def over(self, texts: Sequence[str]) -> Callable[[str, int], list[int]]:
-        """Return a search over an index of texts that are queried several times."""
+        """Return a search over an index of texts for the best that share a word, best first."""
         index = self._library.BM25()
         index.index([self._words(text) or [""] for text in texts], show_progress=False)
 

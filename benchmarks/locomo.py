@@ -50,7 +50,7 @@ class Asked:
     @property
     def recall(self) -> float:
         """Return the share of the evidence turns among the first ten."""
-        return Answer(tuple(frozenset((turn,)) for turn in self.turns[:TOP])).recall(self.question.evidence)
+        return Answer(frozenset(self.turns[:TOP])).recall(self.question.evidence)
 
     @property
     def session_recall(self) -> float:

@@ -22,11 +22,14 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.recall.ranking import Scored, fused
+from tests.support.clock import FrozenClock
 
-from .labelled import ZONE, NoEmbedder, SetClock, mean, opened, written
+from .labelled import ZONE, NoEmbedder, mean, opened
 from .measure import Report
+from .workload import written
 
 FIRST = 5
+FIELDS = ("id", "text", "request_type", "user_id", "sender_id", "happened_at")
 STORED = 20  # ranks per encoder
 FOUND = 200  # most hits that the memory returns: all that share a word
 SMOOTHING = 60  # of reciprocal rank fusion, the usual value
@@ -111,11 +114,12 @@ def run(options: argparse.Namespace) -> Report:
 async def answered(path: Path) -> list[Asked]:
     """Let the memory import everything, and query it by words alone with each person's last turn."""
     world = json.loads(path.read_text("utf-8"))  # noqa: ASYNC240  # nothing else runs
-    clock = SetClock(max(_day(entry) for entry in world["memories"]))
+    clock = FrozenClock(max(_day(entry) for entry in world["memories"]))
     async with opened(clock, embedder=NoEmbedder()) as memory:
-        with tempfile.TemporaryDirectory() as folder:
-            await memory.import_(written([_line(entry) for entry in world["memories"]], Path(folder, "memories.jsonl")))
         events = {entry["id"]: _event(entry) for entry in world["memories"]}
+        rows = ({"type": "event", **{name: getattr(event, name) for name in FIELDS}} for event in events.values())
+        with tempfile.TemporaryDirectory() as folder:
+            await memory.import_(written(rows, Path(folder, "memories.jsonl")))
         return [await _asked(memory, events, _dialogue(entry)) for entry in world["dialogues"]]
 
 
@@ -139,24 +143,10 @@ def _dialogue(entry: Mapping[str, Any]) -> Dialogue:
     return Dialogue(str(entry["user-id"]), told[-1], frozenset(map(str, entry["relevant-id"])), rankings)
 
 
-def _line(entry: Mapping[str, Any]) -> Mapping[str, object]:
-    person = str(entry["user-id"])
-    return {
-        "type": "event",
-        "id": str(entry["id"]),
-        "text": entry["event"],
-        "request_type": "private",
-        "user_id": person,
-        "sender_id": person,
-        "happened_at": _day(entry),
-    }
-
-
 def _event(entry: Mapping[str, Any]) -> Event:
-    person = str(entry["user-id"])
-    return Event(
-        entry["id"], entry["event"], user_id=person, sender_id=person, request_type="private", happened_at=_day(entry)
-    )
+    person, place = str(entry["user-id"]), "private"
+    ids = {"user_id": person, "sender_id": person}
+    return Event(str(entry["id"]), entry["event"], request_type=place, happened_at=_day(entry), **ids)
 
 
 def _day(entry: Mapping[str, Any]) -> datetime:

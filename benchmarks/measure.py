@@ -9,16 +9,17 @@ import os
 import platform
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+
+import psutil
 
 Cell = str | int | float
 TICK = 0.001  # seconds
+MB = 1024 * 1024
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -28,16 +29,18 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 @dataclass
 class Sample:
-    """Durations of one operation, stored in seconds and read in milliseconds."""
+    """Durations of one operation and its processor time, stored in seconds and read in milliseconds."""
 
     seconds: list[float] = field(default_factory=list)
+    worked: list[float] = field(default_factory=list)
 
     @contextmanager
     def watch(self) -> Iterator[None]:
         """Time a block."""
-        started = time.perf_counter()
+        started, before = time.perf_counter(), time.process_time()
         yield
         self.seconds.append(time.perf_counter() - started)
+        self.worked.append(time.process_time() - before)
 
     @property
     def p50(self) -> float:
@@ -48,6 +51,11 @@ class Sample:
     def p95(self) -> float:
         """Return the 95th percentile in ms."""
         return 1000 * percentile(self.seconds, 0.95)
+
+    @property
+    def processor(self) -> float:
+        """Return the median of the processor time in ms."""
+        return 1000 * percentile(self.worked, 0.50)
 
 
 @dataclass
@@ -82,52 +90,16 @@ async def _tick(gap: Gap) -> None:
         gap.worked = max(gap.worked, 1000 * (time.thread_time() - worked))
 
 
-@dataclass
-class Work:
-    """What a block cost: seconds of processor time, tasks handed to threads, file syncs, rounds of the event loop."""
-
-    processor: float = 0.0
-    hops: int = 0
-    syncs: int = 0
-    rounds: int = 0
+def resident(process: psutil.Process | None = None) -> float:
+    """Return one process's resident memory in MB, by default of this one; 0 if it is gone."""
+    with suppress(psutil.Error):
+        return (process or psutil.Process()).memory_info().rss / MB
+    return 0.0
 
 
-@contextmanager
-def work_counted() -> Iterator[Work]:
-    """Count the work of this process while a block runs; the syncs of SQLite's own files are not among them."""
-    work, submit, fsync = Work(), ThreadPoolExecutor.submit, os.fsync
-
-    def submitted(pool: ThreadPoolExecutor, /, *args: Any, **kwargs: Any) -> Any:
-        work.hops += 1
-        return submit(pool, *args, **kwargs)
-
-    def synced(descriptor: int) -> None:
-        work.syncs += 1
-        fsync(descriptor)
-
-    ThreadPoolExecutor.submit, os.fsync, started = submitted, synced, time.process_time()
-    try:
-        with _rounds_counted(work):
-            yield work
-    finally:
-        work.processor = time.process_time() - started
-        ThreadPoolExecutor.submit, os.fsync = submit, fsync
-
-
-@contextmanager
-def _rounds_counted(work: Work) -> Iterator[None]:
-    loop, name = asyncio.get_running_loop(), "_run_once"  # asyncio counts its rounds nowhere
-    run_once = getattr(loop, name)
-
-    def ran_once() -> None:
-        work.rounds += 1
-        run_once()
-
-    setattr(loop, name, ran_once)
-    try:
-        yield
-    finally:
-        delattr(loop, name)
+def children_resident() -> float:
+    """Return the resident memory in MB of all children of this process."""
+    return sum(map(resident, psutil.Process().children(recursive=True)))
 
 
 @dataclass
@@ -157,12 +129,30 @@ class Report:
         drawn.insert(1, "  ".join("-" * width for width in widths))
         return drawn
 
+    def markdown(self) -> str:
+        """Return the table in Markdown."""
+        return markdown(self.columns, self.rows)
+
     def json(self) -> str:
         """Return the table as JSON."""
         rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
         at = datetime.now(timezone.utc).isoformat(timespec="seconds")
         whole = {"benchmark": self.title, "machine": machine(), "at": at, "rows": rows, "notes": self.notes}
         return json.dumps(whole, ensure_ascii=False, indent=2) + "\n"
+
+
+def markdown(heads: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """Return a table in Markdown, each figure rounded to its meaningful digits."""
+    lines = [heads, ["---"] * len(heads), *([rounded(cell) for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def rounded(cell: Cell) -> str:
+    """Return a figure rounded to its meaningful digits; a bar would end its cell of a table."""
+    if not isinstance(cell, float):
+        return f"{cell:,}" if isinstance(cell, int) else cell.replace("|", "/")
+    digits = 0 if abs(cell) >= 100 else 1 if abs(cell) >= 10 or cell == 0 else 2
+    return f"{cell:,.{digits}f}"
 
 
 def machine() -> str:

@@ -9,35 +9,16 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from .measure import Cell, Report
+from .measure import Report, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = re.compile(
     r"(?P<head><!-- table (?P<name>[\w-]+)(?:: (?P<columns>.*?))? -->\n).*?(?P<end><!-- end -->)", re.DOTALL
 )
-
-
-@dataclass(frozen=True)
-class Kept:
-    """One benchmark's table with its machine and date, as :class:`benchmarks.measure.Report` wrote it."""
-
-    title: str
-    machine: str
-    at: str
-    rows: Sequence[Mapping[str, Cell]]
-
-
-def find_kept(folder: Path, name: str) -> Kept | None:
-    """Read one benchmark's figures; None if it was not run."""
-    path = folder / f"{name}.json"
-    if not path.exists():
-        return None
-    whole = json.loads(path.read_text("utf-8"))
-    return Kept(whole["benchmark"], whole["machine"], whole["at"], whole["rows"])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +33,8 @@ def run(options: argparse.Namespace) -> Report:
     report = Report("page: its tables", ("table", "state"))
 
     def filled(found: re.Match[str]) -> str:
-        kept = find_kept(options.results, found["name"])
+        path = options.results / f"{found['name']}.json"
+        kept = json.loads(path.read_text("utf-8")) if path.exists() else None
         whole = found[0] if kept is None else f"{found['head']}{table(kept, found['columns'] or '')}{found['end']}"
         report.add(found["name"], "not run" if kept is None else "same" if whole == found[0] else "other figures")
         return whole
@@ -65,25 +47,10 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-def table(kept: Kept, columns: str) -> str:
-    """Return a table in Markdown, with machine and date below."""
+def table(kept: Mapping[str, Any], columns: str) -> str:
+    """Return the figures of :meth:`benchmarks.measure.Report.json` as a table in Markdown, with machine and date."""
     named = [part.partition(" = ") for part in columns.split(" | ")] if columns else []
-    heads = {name.strip(): head.strip() or name.strip() for name, _, head in named} or {
-        name: name.strip() for name in (kept.rows[0] if kept.rows else ())
-    }
-    lines = [list(heads.values()), ["---"] * len(heads)]
-    lines += [[shown(row.get(name, "")) for name in heads] for row in kept.rows]
-    drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"\n{drawn}\n\n{_source(kept)}\n"
-
-
-def shown(cell: Cell) -> str:
-    """Return a figure rounded to its meaningful digits."""
-    if not isinstance(cell, float):
-        return f"{cell:,}" if isinstance(cell, int) else cell
-    digits = 0 if abs(cell) >= 100 else 1 if abs(cell) >= 10 or cell == 0 else 2
-    return f"{cell:,.{digits}f}"
-
-
-def _source(kept: Kept) -> str:
-    return f"*{kept.title}; {kept.at.partition('T')[0]}; {kept.machine}*"
+    heads = {name.strip(): head.strip() or name.strip() for name, _, head in named}
+    heads = heads or {name: name.strip() for row in kept["rows"][:1] for name in row}
+    drawn = markdown([*heads.values()], ([row.get(name, "") for name in heads] for row in kept["rows"]))
+    return f"\n{drawn}\n*{kept['benchmark']}; {kept['at'].partition('T')[0]}; {kept['machine']}*\n"

@@ -7,24 +7,34 @@ reported and left out: ``pip install -e '.[bench]'``. Nothing here uses a model 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .faults.child import ChildFailed, answered
 from .measure import Cell, Report, percentile
-from .peers_systems import BULK, MEANING, NEW, PEERS, WARMING, WORDS, K, Matrix, Peer, Question, write_questions
-from .topics import vectors_of
-from .workload import Line, Speech, group_years, groups_by_size, ranked
+from .peers_systems import (
+    BULK,
+    MEANING,
+    NEW,
+    PEERS,
+    WARMING,
+    WORDS,
+    K,
+    Matrix,
+    Peer,
+    Question,
+    ask,
+    fill,
+    write_questions,
+)
+from .workload import Line, Speech, group_years, groups_by_size, ranked, vectors_of
 
-ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = ("events", "system", "rank 1 p50", "rank 1 p95", "rank 5 p50", "rank 5 p95", "median p50", "median p95",
            "by words %", "by meaning %", "add s", "resident MB", "peak MB")  # fmt: skip
 PIECE = 12  # characters of a query by words
@@ -47,7 +57,7 @@ def run(options: argparse.Namespace) -> Report:
         with tempfile.TemporaryDirectory(dir=options.directory) as folder:
             write_questions(Path(folder), *questions_of(events, options.queries, options.known))
             _measure(report, Path(folder), events)
-    missing = {peer.name: ", ".join(peer.missing) for peer in PEERS if peer.missing}
+    missing = {peer.name: ", ".join(peer.missing) for peer in PEERS.values() if peer.missing}
     report.notes += [f"left out: {name}; not installed: {packages}" for name, packages in missing.items()]
     report.notes += list(_notes())
     return report
@@ -56,23 +66,25 @@ def run(options: argparse.Namespace) -> Report:
 def _measure(report: Report, folder: Path, events: int) -> None:
     """Fill every store, then query the systems one right after the other, so that the machine's load is similar."""
     spent: dict[str, dict[str, Any]] = {}
-    present = [peer for peer in PEERS if not peer.missing]
+    present = [peer for peer in PEERS.values() if not peer.missing]
     for store, peer in {peer.store: peer for peer in present}.items():
-        if (figures := _tried(report, "fill", peer, folder, events)) is not None:
+        if (figures := _tried(report, fill, peer, folder, events)) is not None:
             spent[store] = figures
     for peer in present:
-        if peer.store in spent and (asked := _tried(report, "ask", peer, folder, events)) is not None:
+        if peer.store in spent and (asked := _tried(report, ask, peer, folder, events)) is not None:
             report.add(events, peer.name, *_cells(asked, spent[peer.store]))
 
 
-def _tried(report: Report, command: str, peer: Peer, folder: Path, events: int) -> dict[str, Any] | None:
-    """Run a command in a process; on failure report it and return None, so that the other figures are kept."""
-    print(f"{events:,} events, {command}: {peer.name}", file=sys.stderr)
+def _tried(report: Report, work: Callable[..., Any], peer: Peer, folder: Path, events: int) -> dict[str, Any] | None:
+    """Work in a process; on failure report it and return None, so that the other figures are kept."""
+    told = f"{work.__name__} {peer.name} at {events:,} events"
+    print(told, file=sys.stderr)
+    quiet = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0-settings"), "ANONYMIZED_TELEMETRY": "False"}
     try:
-        return _child(command, peer, folder, events)
-    except subprocess.CalledProcessError as error:
+        return answered(work, peer.name, folder, events, env=quiet)
+    except ChildFailed as error:
         report.failed = True
-        report.notes.append(f"failed: {command} {peer.name} at {events:,} events: {error}")
+        report.notes.append(f"failed: {told}: {error}")
         return None
 
 
@@ -80,14 +92,6 @@ def _cells(asked: dict[str, Any], spent: dict[str, Any]) -> Iterator[Cell]:
     yield from (1000 * percentile(taken, share) for taken in asked["seconds"].values() for share in (0.50, 0.95))
     yield from (100 * asked["found"][kind] for kind in (WORDS, MEANING))
     yield from (spent["seconds"], asked["resident"], spent["peak"])
-
-
-def _child(command: str, peer: Peer, folder: Path, events: int) -> dict[str, Any]:
-    program = [sys.executable, "-m", "benchmarks.peers_systems", command, peer.name, str(folder), str(events)]
-    quiet = {"MEM0_TELEMETRY": "False", "MEM0_DIR": str(folder / "mem0-settings"), "ANONYMIZED_TELEMETRY": "False",
-             "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
-    done = subprocess.run(program, cwd=ROOT, env={**os.environ, **quiet}, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def _notes() -> Iterator[str]:

@@ -1,18 +1,16 @@
 """The systems that are compared, each in a process of its own: the memory in two forms, and its alternatives.
 
-``python -m benchmarks.peers_systems fill|ask NAME FOLDER EVENTS`` prints JSON. A process that asks imports only its own
-system, so that its memory use is that system's.
+A process that asks imports only its own system, so that its memory use is that system's.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -21,10 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
 
-from .family import children_resident, resident
+from .measure import children_resident, resident
 
 if TYPE_CHECKING:
     from .workload import Line
@@ -60,12 +57,16 @@ def write_questions(folder: Path, questions: Sequence[Question], vectors: Matrix
     np.save(folder / "questions.npy", vectors)
 
 
+@dataclass
 class System:
-    """A store below ``folder`` that is filled, or queried; ``known`` holds the vectors of the queries by text."""
+    """A store below ``folder`` that is opened, filled and finished, or opened and searched.
 
-    def __init__(self, folder: Path, known: Mapping[str, Row], *, other: bool, events: int) -> None:
-        """Take the store's folder; ``other`` asks for the second form of a system that has two."""
-        self.folder, self.known, self.other, self.events = folder, known, other, events
+    ``known`` holds the vectors of the queries by text; ``events`` is the size of the year.
+    """
+
+    folder: Path
+    known: Mapping[str, Row]
+    events: int
 
     async def open(self) -> None:
         """Open the store."""
@@ -82,47 +83,49 @@ class System:
         """Finish what was added."""
 
 
-class Remembering(System):
-    """The memory with its default settings: its events, or in its other form a context's text."""
+class Searched(System):
+    """The memory with its default settings: its events."""
 
     async def open(self) -> None:
         """Open the memory."""
         import cognitive_memory_core as core  # noqa: PLC0415  # this system's process only
+        from tests.support.clock import FrozenClock  # noqa: PLC0415
 
-        from .topics import TopicVectors, whole  # noqa: PLC0415
-        from .workload import Noon  # noqa: PLC0415
+        from . import workload  # noqa: PLC0415
 
-        self._stack, self._core, self._added = AsyncExitStack(), core, 0
-        self._memory = await self._stack.enter_async_context(
-            core.CognitiveMemory.open(
-                core.Settings(), self.folder / "data", clock=Noon(), embedder=TopicVectors(self.known)
-            )
-        )
-        await whole(self._memory, 0)
+        self._stack, self._core, self._workload, self._added = AsyncExitStack(), core, workload, 0
+        embedder, clock = workload.TopicVectors(self.known), FrozenClock(workload.NOW)
+        opening = core.CognitiveMemory.open(core.Settings(), self.folder / "data", clock=clock, embedder=embedder)
+        self._memory = await self._stack.enter_async_context(opening)
+        await workload.whole(self._memory, 0)
 
     async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
         """Import an export file."""
-        from .topics import write_part  # noqa: PLC0415
-
-        path = self.folder / "part.jsonl"
-        write_part(rows, vectors, path)
+        path = self._workload.written(self._workload.exported(rows, vectors), self.folder / "part.jsonl")
         self._added += await self._memory.import_(path)
         path.unlink()
 
     async def search(self, question: Question) -> Sequence[str]:
-        """Search events, or build a context."""
-        scene = self._core.Scene.group(question.group_id, "2000001")
-        if self.other:
-            return [(await self._memory.context(scene, question.text)).text]
-        return [hit.event.text for hit in await self._memory.search_events(scene, question.text, top_k=K)]
+        """Search events."""
+        hits = await self._memory.search_events(self._scene(question), question.text, top_k=K)
+        return [hit.event.text for hit in hits]
 
     async def finish(self) -> None:
         """Wait until everything added is indexed."""
-        from .topics import whole  # noqa: PLC0415
-
         if self._added:
-            await whole(self._memory, self._added)
+            await self._workload.whole(self._memory, self._added)
         await self._stack.aclose()
+
+    def _scene(self, question: Question) -> Any:
+        return self._core.Scene.group(question.group_id, "2000001")
+
+
+class InContext(Searched):
+    """The same memory: the text of a context."""
+
+    async def search(self, question: Question) -> Sequence[str]:
+        """Build a context."""
+        return [(await self._memory.context(self._scene(question), question.text)).text]
 
 
 class Mem0(System):
@@ -140,16 +143,28 @@ class Mem0(System):
         store = {"provider": "chroma", "config": chroma}
         settings = {"vector_store": store, "llm": unused, "embedder": unused, "history_db_path": history}
         self._memory = import_module("mem0").Memory.from_config(settings)
-        self._memory.embedding_model = self._embedder = _mem0_embedder(self.known)
+        base: Any = import_module("mem0.embeddings.base").EmbeddingBase
+
+        class Known(base):
+            """An embedder with precomputed vectors."""
+
+            known = self.known
+
+            def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+                return self.known[text].tolist()
+
+        self._memory.embedding_model = self._embedder = Known()
 
     async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
         """Add each text, or insert the batch, without the history that ``add`` writes, if there are too many."""
+        owners = [{"run_id": row.group_id} if row.group_id else {"user_id": row.user_id} for row in rows]
         if self.events > BULK:
-            self._memory.vector_store.insert(vectors.tolist(), [_payload(row) for row in rows], [it.id for it in rows])
+            payloads = [_payload(row) | owner for row, owner in zip(rows, owners, strict=True)]
+            self._memory.vector_store.insert(vectors.tolist(), payloads, [row.id for row in rows])
             return
         self._embedder.known = {row.text: vector for row, vector in zip(rows, vectors, strict=True)}
-        for row in rows:
-            self._memory.add(row.text, infer=False, metadata={"at": row.happened_at.isoformat()}, **_identity(row))
+        for row, owner in zip(rows, owners, strict=True):
+            self._memory.add(row.text, infer=False, metadata={"at": row.happened_at.isoformat()}, **owner)
 
     async def search(self, question: Question) -> Sequence[str]:
         """Search one group."""
@@ -161,28 +176,9 @@ class Mem0(System):
         self._memory.close()
 
 
-def _mem0_embedder(known: Mapping[str, Row]) -> Any:
-    base: Any = import_module("mem0.embeddings.base").EmbeddingBase
-
-    class Known(base):
-        """An embedder with precomputed vectors."""
-
-        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-            return self.known[text].tolist()
-
-    made = Known()
-    made.known = known
-    return made
-
-
-def _identity(row: Line) -> dict[str, str]:
-    return {"run_id": row.group_id} if row.group_id else {"user_id": row.user_id}
-
-
 def _payload(row: Line) -> dict[str, str]:
     dated = dict.fromkeys(("at", "created_at", "updated_at"), row.happened_at.isoformat())
-    said = {"data": row.text, "text_lemmatized": row.text, "hash": row.id, "role": "user"}
-    return {**said, **dated, **_identity(row)}
+    return {"data": row.text, "text_lemmatized": row.text, "hash": row.id, "role": "user", **dated}
 
 
 class Filtered(System):
@@ -220,8 +216,8 @@ class Worded(System):
         jieba: Any = import_module("jieba")
         jieba.setLogLevel("ERROR")
         jieba.initialize()
-        self._cut = jieba.lcut
-        self._texts = _texts_in(self.folder)
+        self._cut, kept = jieba.lcut, self.folder / "texts.json"
+        self._texts = defaultdict[str, list[str]](list, json.loads(kept.read_text("utf-8")) if kept.exists() else {})
         load = self._library.BM25.load
         self._indexes = {name: load(self.folder / name, show_progress=False) for name in self._texts}
 
@@ -248,52 +244,14 @@ class Worded(System):
         (self.folder / "texts.json").write_text(json.dumps(self._texts, ensure_ascii=False), "utf-8")
 
 
-class Exact(System):
-    """Exact search by numpy over one group's vectors in memory: close to the fastest that any index can be."""
-
-    async def open(self) -> None:
-        """Load the matrices in the folder."""
-        self._texts = _texts_in(self.folder)
-        self._held = {group: np.load(self._path(group)) for group in self._texts}
-        self._parts: defaultdict[str, list[Row]] = defaultdict(list)
-
-    async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
-        """Sort a batch by group."""
-        for row, vector in zip(rows, vectors, strict=True):
-            self._texts[row.group_id].append(row.text)
-            self._parts[row.group_id].append(vector)
-
-    async def search(self, question: Question) -> Sequence[str]:
-        """Compare with every vector of the group."""
-        scores = self._held[question.group_id] @ self.known[question.text]
-        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
-        texts = self._texts[question.group_id]
-        return [texts[at] for at in best[np.argsort(-scores[best])]]
-
-    async def finish(self) -> None:
-        """Write what was added."""
-        for group, parts in self._parts.items():
-            np.save(self._path(group), np.stack(parts))
-        (self.folder / "texts.json").write_text(json.dumps(self._texts, ensure_ascii=False), "utf-8")
-
-    def _path(self, group: str) -> Path:
-        return self.folder / f"{group or 'private'}.npy"
-
-
-def _texts_in(folder: Path) -> defaultdict[str, list[str]]:
-    kept = folder / "texts.json"
-    return defaultdict(list, json.loads(kept.read_text("utf-8")) if kept.exists() else {})
-
-
 @dataclass(frozen=True)
 class Peer:
     """One way to query a store; several may share a store."""
 
     name: str
     store: str
-    system: Callable[..., System]
+    system: type[System]
     needs: tuple[str, ...] = ()
-    other: bool = False
 
     @property
     def missing(self) -> list[str]:
@@ -303,26 +261,25 @@ class Peer:
     def of(self, folder: Path, events: int, known: Mapping[str, Row]) -> System:
         """Return its store below a folder, to be filled, or to be queried if queries are known."""
         (folder / self.store).mkdir(exist_ok=True)
-        return self.system(folder / self.store, known, other=self.other, events=events)
+        return self.system(folder / self.store, known, events)
 
 
-PEERS = (
-    Peer("memory, search_events", "memory", Remembering),
-    Peer("memory, context", "memory", Remembering, other=True),
+_ALL = (
+    Peer("memory, search_events", "memory", Searched),
+    Peer("memory, context", "memory", InContext),
     Peer("mem0 with Chroma", "mem0", Mem0, ("mem0", "chromadb")),
     Peer("Chroma, where", "chroma", Filtered, ("chromadb",)),
     Peer("bm25s and jieba, an index a group", "bm25s-groups", Worded, ("bm25s", "jieba")),
-    Peer("numpy, exact", "numpy", Exact),
 )
+PEERS = {peer.name: peer for peer in _ALL}
 
 
-async def fill(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
+async def fill(name: str, place: str, events: int) -> dict[str, Any]:
     """Fill a system with the workload; return the seconds it took, without generating the vectors."""
-    from .topics import batches, vectors_of  # noqa: PLC0415  # a process that asks needs none of it
-    from .workload import group_years  # noqa: PLC0415
+    from .workload import batches, group_years, vectors_of  # noqa: PLC0415  # a process that asks needs none of it
 
     with highest() as peak:
-        system, seconds = peer.of(folder, events, {}), 0.0
+        system, seconds = PEERS[name].of(Path(place), events, {}), 0.0
         await system.open()
         for batch in batches(group_years(events)):
             vectors = vectors_of([line.text for line in batch])
@@ -335,13 +292,14 @@ async def fill(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
     return {"seconds": seconds, "peak": peak[0]}
 
 
-async def ask(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
+async def ask(name: str, place: str, events: int) -> dict[str, Any]:
     """Run every query; return the seconds of the new ones by rank, the known answers found, and the memory used."""
+    folder = Path(place)
     questions = [Question(**row) for row in json.loads((folder / "questions.json").read_text("utf-8"))]
     vectors = np.load(folder / "questions.npy")
     seconds: defaultdict[str, list[float]] = defaultdict(list)
     found: defaultdict[str, list[bool]] = defaultdict(list)
-    system = peer.of(folder, events, {one.text: vector for one, vector in zip(questions, vectors, strict=True)})
+    system = PEERS[name].of(folder, events, {one.text: vector for one, vector in zip(questions, vectors, strict=True)})
     await system.open()
     for question in questions:
         started = time.perf_counter()
@@ -353,7 +311,7 @@ async def ask(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
                 await asyncio.sleep(SETTLING)
         else:
             found[question.kind].append(any(question.answer in text for text in texts))
-    held = _family()
+    held = resident() + children_resident()
     await system.finish()
     return {
         "seconds": {rank: taken[WARMING:] for rank, taken in seconds.items()},
@@ -369,25 +327,10 @@ def highest() -> Iterator[list[float]]:
 
     def look() -> None:
         while not over.wait(LOOK):
-            peak[0] = max(peak[0], _family())
+            peak[0] = max(peak[0], resident() + children_resident())
 
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
     yield peak
     over.set()
     watcher.join()
-
-
-def _family() -> float:
-    return resident(psutil.Process()) + children_resident()
-
-
-def main(command: str, name: str, folder: str, events: str) -> None:
-    """Run one command."""
-    peer = next(peer for peer in PEERS if peer.name == name)
-    work = {"fill": fill, "ask": ask}[command]
-    print(json.dumps(asyncio.run(work(peer, Path(folder), int(events)))))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

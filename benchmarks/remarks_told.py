@@ -112,25 +112,6 @@ MATTERS = (
     ),
 )  # fmt: skip
 
-# Occasions of one kind that differ only in the detail by which a question names one of them.
-OCCASIONS = (
-    (
-        "牛肉面 烤鱼 小龙虾 麻辣烫 铜锅涮肉 烤冷面 水煮鱼 羊肉泡馍 钵钵鸡 海底捞",
-        ("和{who}在{where}吃了{x}，人均{n}", "今天跟{who}去{where}吃{x}，花了{n}"),
-        ("跟{who}吃{x}那次花了多少", "在{where}吃{x}是跟谁"),
-    ),
-    (
-        "羽毛球 台球 桌游 密室逃脱 剧本杀 保龄球 卡丁车 飞盘 桌球 射箭",
-        ("跟{who}去{where}玩{x}，{k}个人，每人{n}", "{who}约我在{where}{x}，玩到{k}点"),
-        ("跟{who}去玩{x}是在哪", "在{where}{x}那回是谁约的"),
-    ),
-    (
-        "充电宝 雨伞 帐篷 三脚架 行李箱 吹风机 投影布 电钻 梯子 相机镜头",
-        ("{x}借给{who}了，说好{k}号还", "把{x}拿去{where}借给了{who}"),
-        ("借给{who}的{x}什么时候还", "在{where}借出去的{x}给了谁"),
-    ),
-)
-
 # Lines between remarks: each is one of every part.
 IDLE = (
     ("今天", "刚才", "哎", "说起来", "", "早上", "晚上", "唉", "真是", "哈哈"),

@@ -3,34 +3,42 @@
 Each is filled first, then opened in a separate process and queried: contexts in every group, and searches of the
 operator over everything. chromadb alone holds the same rows and gets the same number of queries, with its default
 settings except the cosine space, which the memory needs too; it is filled at the same time as the memory, since nothing
-is measured then. ``python -m benchmarks.resident COMMAND FOLDER EVENTS`` is such a process, and prints JSON.
+is measured then.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import subprocess
-import sys
 import tempfile
+from contextlib import AbstractAsyncContextManager
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.vectors.chroma.store import chroma_filter, event_metadata
+from tests.support.clock import FrozenClock
 
-from .family import children_resident, resident
-from .measure import Report
-from .topics import TopicVectors, batches, event_of, vectors_of, whole, write_part
-from .workload import Noon, Speech, group_years, groups_by_size
+from .faults.child import answered
+from .measure import Report, children_resident, resident
+from .workload import (
+    NOW,
+    Speech,
+    TopicVectors,
+    batches,
+    event_of,
+    exported,
+    group_years,
+    groups_by_size,
+    vectors_of,
+    whole,
+    written,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
 CONTEXTS, SEARCHES = 50, 50
 REACH = 250  # MB above chromadb alone
 PART = 2_000  # events imported at a time
@@ -52,10 +60,10 @@ def run(options: argparse.Namespace) -> Report:
         folder = Path(name)
         asyncio.run(_fill_all(events, folder))
         for held in (0, events):
-            figures = _started("observe", folder / str(held), events)
+            figures = answered(observe, folder / str(held), events)
             together = figures[2] + figures[4]
             report.add("memory", held, *figures, together)
-        opened, used = _started("hold", folder, events)
+        opened, used = answered(hold, folder, events)
     report.add("chromadb alone", events, 0.0, opened, used, 0.0, 0.0, used)
     report.notes.append(f"over chromadb alone: {together - used:.0f} MB; reach {REACH} at most")
     report.notes.append(f"in use: after {CONTEXTS} contexts in all groups and {SEARCHES} searches of the operator")
@@ -65,40 +73,40 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def _fill_all(events: int, folder: Path) -> None:
-    building = asyncio.to_thread(_started, "build", folder, events)
+    building = asyncio.to_thread(answered, build, folder, events)
     await asyncio.gather(_fill(0, folder / "0"), _fill(events, folder / str(events)), building)
 
 
 async def _fill(events: int, folder: Path) -> None:
-    async with core.CognitiveMemory.open(core.Settings(), folder, clock=Noon(), embedder=TopicVectors()) as memory:
+    async with _memory(folder) as memory:
         for batch in batches(group_years(events), PART):
             vectors = await asyncio.to_thread(vectors_of, [line.text for line in batch])
-            await asyncio.to_thread(write_part, batch, vectors, folder / "part.jsonl")
+            await asyncio.to_thread(written, exported(batch, vectors), folder / "part.jsonl")
             await memory.import_(folder / "part.jsonl")
         (folder / "part.jsonl").unlink(missing_ok=True)
         await whole(memory, events)
 
 
-def _started(command: str, folder: Path, events: int) -> list[float]:
-    program = [sys.executable, "-m", "benchmarks.resident", command, str(folder), str(events)]
-    done = subprocess.run(program, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+def _memory(folder: Path) -> AbstractAsyncContextManager[core.CognitiveMemory]:
+    return core.CognitiveMemory.open(core.Settings(), folder, clock=FrozenClock(NOW), embedder=TopicVectors())
 
 
-async def _observe(folder: Path, events: int) -> list[float]:
+async def observe(folder: str, events: int) -> list[float]:
+    """Open a directory and query it; return the MB of this process and its children, before and after."""
     queries, groups = Speech(3).texts(CONTEXTS + SEARCHES), groups_by_size(list(group_years(events)))
-    imported = resident(psutil.Process())
-    async with core.CognitiveMemory.open(core.Settings(), folder, clock=Noon(), embedder=TopicVectors()) as memory:
+    imported = resident()
+    async with _memory(Path(folder)) as memory:
         await whole(memory, 0)
-        opened, child_opened = resident(psutil.Process()), children_resident()
+        opened, child_opened = resident(), children_resident()
         for (group_id, _), query in zip(cycle(groups), queries[:CONTEXTS], strict=False):
             await memory.context(core.Scene.group(group_id, "2000001"), query)
         for query in queries[CONTEXTS:]:
             await memory.search_events(core.Scene.operator(), query)
-        return [imported, opened, resident(psutil.Process()), child_opened, children_resident()]
+        return [imported, opened, resident(), child_opened, children_resident()]
 
 
-async def _build(folder: Path, events: int) -> list[float]:
+async def build(folder: str, events: int) -> list[float]:
+    """Fill bare Chroma."""
     collection = _collection(folder)
     for batch in batches(group_years(events)):
         texts, metadatas = [line.text for line in batch], [event_metadata(event_of(line)) for line in batch]
@@ -106,26 +114,21 @@ async def _build(folder: Path, events: int) -> list[float]:
     return []
 
 
-async def _hold(folder: Path, _: int) -> list[float]:
+async def hold(folder: str, _: int) -> list[float]:
     """Open the built collection and query it; return its resident MB before and after."""
     collection, where = _collection(folder), chroma_filter(ReadFilter(core.Scene.operator()))
     questions = vectors_of(Speech(3).texts(SEARCHES))
     collection.count()  # loads the index
-    opened = resident(psutil.Process())
+    opened = resident()
     for question in questions:
         collection.query(question[np.newaxis], n_results=LIMIT, where=where)
-    return [opened, resident(psutil.Process())]
+    return [opened, resident()]
 
 
-def _collection(folder: Path) -> Any:
+def _collection(folder: str) -> Any:
     import chromadb  # noqa: PLC0415  # the processes of bare Chroma only, never the one whose memory is measured
     from chromadb.config import Settings  # noqa: PLC0415
 
-    client = chromadb.PersistentClient(str(folder / "bare"), Settings(anonymized_telemetry=False))
+    client = chromadb.PersistentClient(f"{folder}/bare", Settings(anonymized_telemetry=False))
     space = {"hnsw": {"space": "cosine"}}
     return client.get_or_create_collection("bare", embedding_function=None, configuration=space)  # type: ignore[arg-type]
-
-
-if __name__ == "__main__":
-    command = {"observe": _observe, "build": _build, "hold": _hold}[sys.argv[1]]
-    print(json.dumps(asyncio.run(command(Path(sys.argv[2]), int(sys.argv[3])))))

@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> Report:
         page, opening, closing = PAGE.read_text("utf-8"), "<!-- shape -->\n", "<!-- /shape -->"
         before, _, rest = page.partition(opening)
         after = rest.partition(closing)[2]
-        tables = "\n".join(_markdown(one) for one in (report, traced))
+        tables = "\n".join(one.markdown() for one in (report, traced))
         PAGE.write_text(f"{before}{opening}\n{tables}\n{closing}{after}", "utf-8")
     report.notes += ["", *traced.table()]
     return report
@@ -213,12 +213,6 @@ def _docstring(node: ast.AST) -> ast.Expr | None:
 
 def _lines(node: ast.stmt | None) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1) if node else range(0)
-
-
-def _markdown(report: Report) -> str:
-    rows = [report.columns, ("---", *("---:" for _ in report.columns[1:])), *report.rows]
-    shown = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in rows]
-    return "".join(f"| {' | '.join(row)} |\n" for row in shown)
 
 
 def _scene(person: int) -> core.Scene:

@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 
 import cognitive_memory_core as core
+from tests.support.clock import FrozenClock
 
 from .measure import Report, loop_watched
-from .workload import Noon, Speech, TextVectors, group_years, groups_by_size, write_export
-from .year_in_ledger import laid
+from .workload import NOW, Speech, TopicVectors, exported, group_years, groups_by_size, laid, written
 
 TIMES = 100
 IMPORTED = 2_000
@@ -43,14 +43,14 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
     lines = list(group_years(options.events))
     group_id, _ = groups_by_size(lines)[0]
     await laid(lines[:-IMPORTED], folder)
-    await asyncio.to_thread(write_export, lines[-IMPORTED:], folder / "year.jsonl")
+    await asyncio.to_thread(written, exported(lines[-IMPORTED:]), folder / "year.jsonl")
     settings = core.Settings(
         vector_store=core.VectorStoreSettings(backend=options.store),
         queue=core.QueueSettings(turns_per_minute=0),
     )
     speech, scene = Speech(4), core.Scene.group(group_id, "2000001")
     await _during(report, "nothing (1 s)", partial(asyncio.sleep, 1.0))
-    opening = core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors())
+    opening = core.CognitiveMemory.open(settings, folder, clock=FrozenClock(NOW), embedder=TopicVectors())
     opened: list[core.CognitiveMemory] = []
 
     async def enter() -> None:

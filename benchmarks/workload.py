@@ -1,14 +1,21 @@
-"""The workload "group years": groups of Zipf-distributed sizes that chat for a year; equal numbers give equal lines."""
+"""The workload "group years": groups of Zipf-distributed sizes that chat for a year; equal numbers give equal lines.
+
+A text's vector is its topic's centre plus its own part, both drawn along directions of decreasing weight: about twenty
+directions carry most of it, as in real embeddings, so that nearest neighbours are meaningful. (Independent random
+vectors of 1,536 dimensions are all equally far apart, which makes an approximate index look bad.)
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +23,10 @@ import orjson
 from numpy.typing import NDArray
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports import Calibration
+from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.scope import PlaceKind
+from cognitive_memory_core.ports import Calibration, EmbeddedEvent
+from cognitive_memory_core.store.ledger import Ledger
 
 SEED = 7
 DIMENSIONS = 1536
@@ -26,29 +36,32 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 PRIVATE_SHARE = 0.1
 PEOPLE = 20  # per group
 QUERY_LENGTH = 25
+TOPICS = 500
+DIRECTIONS = 128
+OWN = 0.7  # weight of a text's own part; its topic's is 1.0
+BATCH = 500
+Matrix = NDArray[np.float32]
+Row = NDArray[np.float32]
 
 
-class Noon:
-    """A clock that stands at the end of the year."""
+class TopicVectors:
+    """An embedder without model latency; vectors known beforehand are returned without work."""
 
-    def now(self) -> datetime:
-        """Return that instant."""
-        return NOW
-
-
-class TextVectors:
-    """An embedder without model latency: each text has its own fixed random unit vector."""
-
-    fingerprint = f"benchmark:{DIMENSIONS}"
+    fingerprint = f"benchmark-topics:{DIMENSIONS}"
     calibration = Calibration(unrelated=0.0, paraphrase=1.0)
+
+    def __init__(self, known: Mapping[str, Row] | None = None) -> None:
+        """Take the known vectors of some texts."""
+        self._known = known or {}
 
     async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
         """Return the texts' vectors."""
-        return [array("f", vector_of(text).tobytes()) for text in texts]
+        return [array("f", row.tobytes()) for row in await asyncio.to_thread(vectors_of, texts)]
 
     async def embed_query(self, text: str) -> array[float]:
         """Return the query's vector."""
-        return array("f", vector_of(text).tobytes())
+        row = self._known.get(text)
+        return array("f", (vector_of(text) if row is None else row).tobytes())
 
 
 @dataclass(frozen=True)
@@ -86,13 +99,19 @@ class Speech:
 
 
 @lru_cache(maxsize=1_024)
-def vector_of(text: str) -> NDArray[np.float32]:
+def vector_of(text: str) -> Row:
     """Return the text's unit vector; of a query that was prepared it takes no time that is measured."""
-    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-    drawn = np.random.Generator(np.random.PCG64(seed)).standard_normal(DIMENSIONS, dtype=np.float32)
-    vector = (drawn / np.linalg.norm(drawn)).astype(np.float32)
-    vector.setflags(write=False)
-    return vector
+    return vectors_of([text])[0]
+
+
+def vectors_of(texts: Sequence[str]) -> Matrix:
+    """Return the texts' unit vectors; the same text has the same vector everywhere."""
+    seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
+    own = np.stack([np.random.Generator(np.random.PCG64(seed)).standard_normal(DIRECTIONS) for seed in seeds])
+    centres, weights, directions = _space()
+    latent = centres[[seed % TOPICS for seed in seeds]] + OWN * own * weights
+    drawn = latent @ directions
+    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
 
 
 def group_years(events: int) -> Iterator[Line]:
@@ -109,27 +128,58 @@ def group_years(events: int) -> Iterator[Line]:
         yield Line(f"{number:032x}", speech.text(20 + int(length * 21)), group_id, user_id, happened_at)
 
 
-def write_export(lines: Sequence[Line], path: Path) -> None:
-    """Write lines as an export file that the memory can import."""
+def batches(lines: Iterable[Line], size: int = BATCH) -> Iterator[list[Line]]:
+    """Yield the lines in batches."""
+    lines = iter(lines)
+    while batch := list(islice(lines, size)):
+        yield batch
+
+
+def event_of(line: Line) -> Event:
+    """Return the event that the memory creates when it imports a line."""
+    place: PlaceKind = "group" if line.group_id else "private"
+    ids = {"user_id": line.user_id, "group_id": line.group_id, "sender_id": line.user_id}
+    return Event(line.id, line.text, request_type=place, happened_at=line.happened_at, **ids)
+
+
+def written(rows: Iterable[Mapping[str, object]], path: Path) -> Path:
+    """Write rows as an export file that a memory can import."""
+    options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
     with path.open("wb") as file:
-        file.write(orjson.dumps({"format": "cognitive-memory", "version": 1}) + b"\n")
-        for line in lines:
-            file.write(orjson.dumps(event_fields(line)) + b"\n")
+        for row in ({"format": "cognitive-memory", "version": 1}, *rows):
+            file.write(orjson.dumps(row, option=options))
+    return path
 
 
-def event_fields(line: Line) -> dict[str, object]:
-    """Return the fields of a line as an event of an export file."""
-    return {
-        "type": "event",
-        "id": line.id,
-        "text": line.text,
-        "kind": "event",
-        "request_type": "group" if line.group_id else "private",
-        "group_id": line.group_id,
-        "user_id": line.user_id,
-        "sender_id": line.user_id,
-        "happened_at": line.happened_at,
-    }
+def exported(lines: Sequence[Line], vectors: Matrix | None = None) -> Iterator[Mapping[str, object]]:
+    """Yield lines as events of an export file, with their vectors if some are given."""
+    for number, line in enumerate(lines):
+        place = "group" if line.group_id else "private"
+        told = {"type": "event", "kind": "event", **asdict(line), "sender_id": line.user_id, "request_type": place}
+        embedded = {} if vectors is None else {"vector": vectors[number], "embedding": TopicVectors.fingerprint}
+        yield told | embedded
+
+
+async def laid(lines: Sequence[Line], folder: Path) -> None:
+    """Write lines into the ledger of a data directory that no memory has open; nothing is left to embed."""
+    ledger, model = await Ledger.open(folder / "ledger.db"), TopicVectors.fingerprint
+    try:
+        for batch in batches(lines):
+            vectors = vectors_of([line.text for line in batch])
+            pairs = zip(batch, vectors, strict=True)
+            rows = [EmbeddedEvent(event_of(line), model, array("f", vector.tobytes())) for line, vector in pairs]
+            await ledger.archive.import_rows(rows)
+        await ledger.vectors.store(model, [])
+    finally:
+        await ledger.close()
+
+
+async def whole(memory: core.CognitiveMemory, events: int, seconds: float = 3600) -> None:
+    """Wait until every event is indexed; exit with an error if that fails, since the figures would be meaningless."""
+    is_done = await memory.drain(seconds)
+    status = await memory.status()
+    if not is_done or status.index_lag or status.index.behind or status.totals.events < events:
+        raise SystemExit(f"not whole after {seconds:.0f} s at most: {status}")
 
 
 def groups_by_size(lines: Sequence[Line]) -> list[tuple[str, int]]:
@@ -153,6 +203,15 @@ def vocabulary() -> tuple[list[str], NDArray[np.float64]]:
         words["".join(chr(0x4E00 + at) for at in common)] = None
     weights = 1.0 / (np.arange(1, WORDS + 1) + 2.7) ** 1.07
     return list(words), np.cumsum(weights) / weights.sum()
+
+
+@cache
+def _space() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the topics' centres, the weights of the directions, and the directions."""
+    random = np.random.Generator(np.random.PCG64(SEED))
+    weights = 1.0 / np.sqrt(np.arange(1, DIRECTIONS + 1))
+    directions, _ = np.linalg.qr(random.standard_normal((DIMENSIONS, DIRECTIONS)))
+    return random.standard_normal((TOPICS, DIRECTIONS)) * weights, weights, np.ascontiguousarray(directions.T)
 
 
 def _zipf(count: int) -> NDArray[np.float64]:

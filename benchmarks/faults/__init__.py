@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,10 +18,21 @@ from pathlib import Path
 
 from ..fault_row import Extent, Row
 from ..measure import Report
-from .rows import LONGEST, NAMES
-from .table import COLUMNS, written
+from ..measure import machine as this_machine
+from .rows import NAMES, rank
 
 ROOT = Path(__file__).absolute().parents[2]
+PAGE = ROOT / "docs" / "faults.md"
+LONGEST = 2_400  # seconds for a row, and the minutes of the flood; a quick row gets half of it
+COLUMNS = ("row", "fault", "injected", "lost", "twice", "stuck", "seconds", "note")
+EXAMPLES, EXAMPLE = 2, 160  # examples in a note, and their length; stderr has all of them in full
+HEAD = """# Faults
+
+What was injected, and what was lost by it: `python -m benchmarks faults --write` writes this table. Lost, twice and
+stuck must be 0: what was acknowledged and is missing, what is there more than once, what nobody will do any more.
+Rows are named as in the design; each has a small twin in the test suite. A line whose size is "quick" is of a run that
+only shows that the row works.
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,51 +53,37 @@ def run(options: argparse.Namespace) -> Report:
     report = Report(f"faults: {'a quick look' if extent.quick else 'the published size'}", COLUMNS)
     for name in wanted:
         row = _run_alone(name, extent)
-        report.add(row.row, row.what, row.injected, row.lost, row.twice, row.stuck, row.seconds, _said(row))
+        print(*row.examples, f"{name}: {'BAD' if row.is_bad else 'ok'}", sep="\n", file=sys.stderr, flush=True)
+        said = [*(["FAILED"] if row.is_bad else []), row.note, *(one[:EXAMPLE] for one in row.examples[:EXAMPLES])]
+        report.add(row.row, row.what, row.injected, row.lost, row.twice, row.stuck, row.seconds, "; ".join(said))
         report.failed |= row.is_bad
-        print(f"{name}: {'BAD' if row.is_bad else 'ok'}", file=sys.stderr, flush=True)
     if options.write:
-        written(ROOT / "docs" / "faults.md", report, is_quick=extent.quick)
+        _write(report, "quick" if extent.quick else "published")
     return report
-
-
-def _said(row: Row) -> str:
-    return f"FAILED; {row.note}" if row.is_bad else row.note
 
 
 def _run_alone(name: str, extent: Extent) -> Row:
     """Run a row in its own process group; if it exceeds its time limit, kill it with its children."""
     wanted = json.dumps({"quick": extent.quick, "minutes": extent.minutes, "seed": extent.seed})
     command = [sys.executable, "-m", "benchmarks.faults", name, wanted]
-    with (
-        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
-        subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
-        ) as process,
-    ):
-        try:
-            said = process.communicate(timeout=_seconds_for(name, extent))[0]
-        except subprocess.TimeoutExpired:
-            return Row(0, row=name, note=f"not over after {_seconds_for(name, extent):.0f} s", failed=True)
-        finally:
-            _end(process)
+    seconds = LONGEST * (0.5 if extent.quick else 1.0) + 60 * extent.minutes
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        pipes = {"stdout": subprocess.PIPE, "stderr": errors, "text": True}
+        with subprocess.Popen(command, cwd=ROOT, start_new_session=True, **pipes) as process:
+            try:
+                said = process.communicate(timeout=seconds)[0]
+            except subprocess.TimeoutExpired:
+                return Row(0, row=name, note=f"not over after {seconds:.0f} s", failed=True)
+            finally:
+                _end(process)
         errors.seek(0)
         complaints = errors.read()
     sys.stderr.write(complaints)
     try:
         return Row(**json.loads(said.splitlines()[-1]))
     except (IndexError, ValueError, TypeError):
-        return Row(0, row=name, note=f"ended with {process.returncode}: {_last_line(complaints)}", failed=True)
-
-
-def _last_line(text: str) -> str:
-    """Return the last line of a process's error output, shortened."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "it said nothing"
-
-
-def _seconds_for(name: str, extent: Extent) -> float:
-    return LONGEST.get(name, LONGEST[""]) * (0.5 if extent.quick else 1.0) + 60 * extent.minutes
+        *_, last = ["it said nothing", *filter(str.strip, complaints.splitlines())]
+        return Row(0, row=name, note=f"ended with {process.returncode}: {last[:200]}", failed=True)
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -96,3 +94,15 @@ def _end(process: subprocess.Popen[str]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+def _write(report: Report, size: str) -> None:
+    """Write the rows of a report into the published table; lines of other rows stay unchanged."""
+    standing = [line for line in PAGE.read_text("utf-8").splitlines() if re.match(r"\| [FA]\d", line)]
+    lines = {line.split("|")[1].strip(): line for line in standing}
+    for row in report.rows:
+        cells = [f"{cell:.2f}" if isinstance(cell, float) else str(cell).replace("|", "/") for cell in row]
+        lines[cells[0]] = f"| {' | '.join([*cells[:2], size, *cells[2:]])} |"
+    columns = [*COLUMNS[:2], "size", *COLUMNS[2:]]
+    head = [f"Last written on: {this_machine()}.", "", f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]
+    PAGE.write_text("\n".join([HEAD, *head, *(lines[name] for name in sorted(lines, key=rank)), ""]), "utf-8")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
-from pathlib import Path
 
 import cognitive_memory_core as core
 from tests.support.waiting import until
 
 from ..fault_row import Extent, Row
-from . import turns
+from . import world
 
 PAUSE = 1.5  # seconds between two cancellations; a loop begins again after one
 PATIENCE = 120.0  # seconds for the work that is left
@@ -20,32 +18,31 @@ PATIENCE = 120.0  # seconds for the work that is left
 async def f34(extent: Extent) -> Row:
     """Cancel every task of a memory that works, once for each line that it is given."""
     numbers = range(extent.of(100, 2))
-    others, cancelled, calm = asyncio.all_tasks(), 0, turns.settings(profile={"merge_delay_seconds": 0})
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        async with core.CognitiveMemory.open(calm, Path(folder)) as memory:
-            await until(lambda: bool(_names(others)))  # what learns is loaded after the opening
-            loops = _names(others)
-            for number in numbers:
-                line = core.Message(f"m{number}", turns.scene(number), f"我喜欢喝第{number}号茶", turns.now())
-                await memory.observe(line)
-                await memory.consider(line.scene, [line])
-                for task in asyncio.all_tasks() - others:
-                    cancelled += task.cancel()
-                await asyncio.sleep(PAUSE)
-            started = time.monotonic()
-            await memory.drain(PATIENCE)
-            seconds = time.monotonic() - started
-            dead = loops - _names(others)
-            unsaid = [number for number in numbers if not await memory.recent_messages(turns.scene(number))]
-            unmerged = [number for number in numbers if not await _is_merged(memory, number)]
-            counts = await turns.counted(memory, numbers)
-            restarts = sum(dict((await memory.status()).restarts).values())
+    others, cancelled = asyncio.all_tasks(), 0
+    async with world.a_memory(world.model_settings(profile={"merge_delay_seconds": 0})) as (memory, _):
+        await until(lambda: bool(_names(others)))  # what learns is loaded after the opening
+        loops = _names(others)
+        for number in numbers:
+            line = core.Message(f"m{number}", world.own_scene(number), f"我喜欢喝第{number}号茶", world.now())
+            await memory.observe(line)
+            await memory.consider(line.scene, [line])
+            for task in asyncio.all_tasks() - others:
+                cancelled += task.cancel()
+            await asyncio.sleep(PAUSE)
+        started = time.monotonic()
+        await memory.drain(PATIENCE)
+        seconds = time.monotonic() - started
+        dead = loops - _names(others)
+        unsaid = [number for number in numbers if not await memory.recent_messages(world.own_scene(number))]
+        unmerged = [number for number in numbers if not await _is_merged(memory, number)]
+        counts = await world.counted(memory, numbers, ["event"])
+        restarts = sum(dict((await memory.status()).restarts).values())
     note = (
         f"{len(loops)} loops, dead {len(dead)}, started again {restarts} times; lines lost {len(unsaid)}, "
         f"profiles without their fact {len(unmerged)}; seconds: until nothing was left to do"
     )
     is_bad = bool(dead or unsaid or unmerged or not restarts)
-    return Row(cancelled, counts.lost, counts.twice, counts.stuck, seconds, note, is_bad)
+    return counts.row(cancelled, seconds, note, failed=is_bad)
 
 
 def _names(others: set[asyncio.Task[object]]) -> set[str]:
@@ -55,6 +52,6 @@ def _names(others: set[asyncio.Task[object]]) -> set[str]:
 
 
 async def _is_merged(memory: core.CognitiveMemory, number: int) -> bool:
-    scene = turns.scene(number)
+    scene = world.own_scene(number)
     profile = await memory.get_profile(scene, "user", scene.user_id)
     return profile is not None and f"第{number}号茶" in profile.summary

@@ -1,4 +1,4 @@
-"""F10b to F13 and F29: Chroma's store when its process, its disk, other users or its index fail."""
+"""F10b to F13, F29 and F30: Chroma's store when its process, its disk, other users or its index fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE
@@ -62,6 +62,7 @@ AGAIN = 300.0  # seconds in which a store must recover after a fault; busy machi
 STANDSTILL = 4.0  # seconds in which the next bot's child, if nothing blocked it, would import chromadb and open
 LOOKED_AT = 5.0  # seconds of watching an idle event loop, for comparison
 KILLS = 5  # tries to interrupt one batch; the last one hits it for certain
+DIMENSIONS = 64  # of f30
 BATCHES = 20  # written repeatedly by a bot of f10b
 DAMAGES: tuple[Damage, ...] = ("flip", "flip many", "truncate", "empty", "garbage", "delete")
 
@@ -329,8 +330,7 @@ class Probing:
     async def of(cls, store: ChromaStore, known: Sequence[EmbeddedEvent], sample: int, anew: int) -> Probing:
         """Index rows in an empty store, which will be damaged."""
         ledger = a_ledger()
-        await ledger.events.commit(Draft("all", tuple(row.event for row in known)))
-        await ledger.vectors.store(MODEL, [(row.event.id, row.event.text, row.vector or array("f")) for row in known])
+        await _laid(ledger, known)
         await IndexReconciler(store, ledger.vectors, MODEL).follow()
         generation = await store.open()
         assert generation is not None
@@ -378,6 +378,14 @@ class Probing:
         except Noticed:
             return "noticed"
         return ""
+
+
+async def _laid(ledger: Ledger, rows: Sequence[EmbeddedEvent]) -> None:
+    """Store rows and their vectors."""
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        await ledger.events.commit(Draft(f"job{start}", tuple(row.event for row in part)))
+        await ledger.vectors.store(MODEL, [(row.event.id, row.event.text, row.vector or array("f")) for row in part])
 
 
 class Noticed(UnavailableError):
@@ -498,3 +506,44 @@ async def write(place: str, accepted: str) -> None:
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {what}" for what, count in counts.most_common())
+
+
+# F30.
+
+
+async def f30(extent: Extent) -> Row:
+    """Remove rows from an index and add foreign ones, in several rounds; count what was not found or not repaired."""
+    count, dice, ledger = extent.of(5_000, 400), random.Random(extent.seed), a_ledger()
+    injected, wrong, lost, slowest = 0, 0, 0, 0.0
+    async with _store(AGAIN) as (_, store):
+        follower = IndexReconciler(store, ledger.vectors, MODEL)
+        await _laid(ledger, known_rows(count, DIMENSIONS))
+        await follower.follow()
+        for number in range(extent.of(10, 2)):
+            struck = await _struck(store, await ledger.vectors.embedded_ids(MODEL), number, dice)
+            started = time.perf_counter()
+            found = await follower.reconcile()
+            await follower.follow()
+            slowest = max(slowest, time.perf_counter() - started)
+            generation = await store.open()
+            assert generation is not None
+            left = await store.listed(generation) ^ await ledger.vectors.embedded_ids(MODEL)
+            injected, wrong, lost = injected + struck, wrong + abs(found - struck), lost + len(left)
+    note = f"found {'all' if not wrong else f'{wrong} more or fewer than there were'}; seconds: to mend {count} rows"
+    return Row(injected, lost, 0, 0, slowest, note, failed=bool(wrong))
+
+
+async def _struck(store: ChromaStore, known: frozenset[str], number: int, dice: random.Random) -> int:
+    """Remove some rows (every third time too many for single repairs), and add foreign rows."""
+    generation = await store.open()
+    assert generation is not None
+    share = 0.2 if number % 3 == 2 else 0.03
+    gone = dice.sample(sorted(known), int(len(known) * share))
+    await store.remove(generation, gone)
+    strangers = [_stranger(row, number) for row in known_rows(20, DIMENSIONS)]
+    await store.upsert(generation, strangers)
+    return len(gone) + len(strangers)
+
+
+def _stranger(row: EmbeddedEvent, number: int) -> EmbeddedEvent:
+    return replace(row, event=replace(row.event, id=f"stranger-{number}-{row.event.id}"))

@@ -13,14 +13,12 @@ import random
 import re
 import secrets
 import socket
-import sqlite3
 import statistics
 import tempfile
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from itertools import cycle, islice, product
 from pathlib import Path
 from typing import Any
@@ -32,18 +30,18 @@ import nonebot
 import cognitive_memory_core as core
 from tests.plugin.web import served
 from tests.support.http_world import BELIEF, EVENT, GROUP_ID, OLD_BELIEF, PERSON, PIN, REVISION, plant
-from tests.support.onebot import BotProcess, data_of, prepare, start
+from tests.support.onebot import BotProcess, data_of
 from tests.support.openapi_client import Operation, operations
 from tests.support.raw_http import Header, RawAnswer, RawRequest, bearer
 from tests.support.waiting import until
 
 from ..fault_row import Extent, Row
+from .bots import Tried, a_bot, rows_of
 
 Attempt = tuple[str, RawRequest, Callable[[RawAnswer], bool]]
 TOKEN, WIDE_TOKEN = "8f2c1b7e90d3a4f5", "操作令牌-八月十五-月正圆"
 CANARY = "密语七四一"
 EXACT = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
-PLUGIN = {"memory": 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'}
 HTTP = "COGNITIVE_MEMORY__HTTP__"
 TOKENS = {  # the line in .env, and the token that opens
     "token": (f"{HTTP}TOKEN={TOKEN}", TOKEN),
@@ -63,74 +61,35 @@ ORIGIN: Header = ("Origin", b"http://127.0.0.1")
 TRIALS = 4_000  # of the check of a token, for its time
 
 
-@dataclass
-class Seen:
-    """What became of the attempts."""
-
-    sent: int = 0
-    passed: int = 0
-    broken: int = 0  # 500s and changes
-    statuses: Counter[int] = field(default_factory=Counter[int])
-    first: str = "nothing"
-
-    async def attempt(self, bot: BotProcess, attempts: Iterable[Attempt], every: int) -> None:
-        """Send every so many attempts to a bot, and compare what a request could change before and after."""
-        before = _rows(bot)
-        for what, request, is_bad in islice(attempts, 0, None, every):
-            answer = await _paced(request, bot.port)
-            self.note(f"{what} {request.target[:60]!r} {request.host!r}", answer, is_bad=is_bad(answer))
-        self.broken += _rows(bot) != before
-
-    def note(self, what: str, answer: RawAnswer, *, is_bad: bool) -> None:
-        """Count an attempt; ``is_bad`` if it got what it should not."""
-        self.sent += 1
-        self.statuses[answer.status] += 1
-        is_crash = answer.status >= 500 and answer.status != 503
-        self.broken += is_crash
-        self.passed += is_bad
-        if (is_bad or is_crash) and self.first == "nothing":
-            self.first = f"{what}: {answer.status} {answer.body[:60]}"
-
-    @property
-    def told(self) -> str:
-        """Return how often each status was answered; 0 is a connection closed without an answer."""
-        return ", ".join(f"{status} {count}" for status, count in sorted(self.statuses.items()))
-
-    def row(self, note: str) -> Row:
-        """Return the row."""
-        note = f"lost: answered; twice: 500s and changes; {note}; answers {self.told}; first: {self.first}"
-        return Row(self.sent, self.passed, self.broken, note=note)
-
-
 @asynccontextmanager
-async def a_bot(env: str) -> AsyncGenerator[BotProcess, None]:
+async def _a_bot(env: str) -> AsyncGenerator[BotProcess, None]:
     """Run a bot whose memory holds canaries, until its memory is open."""
-    lines = ["COGNITIVE_MEMORY__VECTOR_STORE__BACKEND=exact", f"{HTTP}HOSTS=memory.example.com", env]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        prepare(home, PLUGIN, lines)
+
+    async def lay(home: Path) -> None:
         async with core.CognitiveMemory.open(EXACT, data_of(home), background=False) as memory:
             await plant(memory, home, canary=CANARY)
-        bot = start(home)
-        try:
-            await bot.opened()
-            await until(lambda: _listens(bot.port))
-            yield bot
-        finally:
-            await asyncio.to_thread(bot.stop)
+
+    async with a_bot([f"{HTTP}HOSTS=memory.example.com", env], lay=lay) as bot:
+        await bot.opened()
+        await until(lambda: _listens(bot.port))
+        yield bot
+
+
+async def _tried(bot: BotProcess, attempts: Iterable[Attempt], seen: Tried, every: int) -> None:
+    """Send every so many attempts to a bot, and compare what a request could change before and after."""
+    queries = ("SELECT id, retired_at FROM events", "SELECT id, text FROM pins", "SELECT * FROM belief_changes")
+    before = rows_of(bot.data, *queries)
+    for what, request, is_bad in islice(attempts, 0, None, every):
+        answer = await _paced(request, bot.port)
+        is_wrong, told = is_bad(answer), f"{what} {request.target[:60]!r} {request.host!r}"
+        seen.note(told, answer.status, answer.body, is_bad=is_wrong)
+    seen["broken"] += rows_of(bot.data, *queries) != before
 
 
 def _listens(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
         return True
     return False
-
-
-def _rows(bot: BotProcess) -> list[Any]:
-    """Return what a request could change."""
-    queries = ("SELECT id, retired_at FROM events", "SELECT id, text FROM pins", "SELECT * FROM belief_changes")
-    with closing(sqlite3.connect(f"file:{bot.data / 'ledger.db'}?mode=ro", uri=True)) as ledger:
-        return [sorted(ledger.execute(query).fetchall(), key=str) for query in queries]
 
 
 async def _paced(request: RawRequest, port: int) -> RawAnswer:
@@ -177,15 +136,15 @@ def _load_plugin(driver: str) -> None:
 
 async def a14(extent: Extent) -> Row:
     """Ask every route without the token, in every way, of bots with several settings; none may be carried out."""
-    seen = Seen()
-    async with a_bot(TOKENS["token"][0]) as bot:
+    seen = Tried()
+    async with _a_bot(TOKENS["token"][0]) as bot:
         described = await _document(bot.port)
     for name, (line, token) in list(TOKENS.items())[: extent.of(len(TOKENS), 2)]:
         ways = list(_wrong_ways(token or TOKEN, random.Random(extent.seed)))
-        async with a_bot(line) as bot:
+        async with _a_bot(line) as bot:
             if token and not (await RawRequest(headers=[bearer(token)]).sent(bot.port)).is_success:
-                seen.passed, seen.first = seen.passed + 1, f"{name}: the right token is refused"
-            await seen.attempt(bot, _unauthorised(name, described, ways), extent.of(1, 40))
+                seen.wrong("passed", f"{name}: the right token is refused")
+            await _tried(bot, _unauthorised(name, described, ways), seen, extent.of(1, 40))
     return seen.row(
         f"settings: {', '.join(TOKENS)} (404: not mounted); {len(described)} routes; the check takes "
         f"{await _check_times()}"
@@ -279,9 +238,9 @@ OVERRIDES = ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override")
 
 async def a15(extent: Extent) -> Row:
     """Go around the gates by path, Host, origin, content type and method; none may be carried out."""
-    seen = Seen()
-    async with a_bot(TOKENS["token"][0]) as bot:
-        await seen.attempt(bot, _tricks(await _document(bot.port)), extent.of(1, 8))
+    seen = Tried()
+    async with _a_bot(TOKENS["token"][0]) as bot:
+        await _tried(bot, _tricks(await _document(bot.port)), seen, extent.of(1, 8))
     return seen.row(
         f"{len(TARGETS)} paths, {len(HOSTS)} Hosts with and without token, origins, {len(TYPES)} content types of "
         f"simple requests, {len(OVERRIDES)} method overrides, WebSockets, smuggled lengths"
@@ -348,7 +307,7 @@ FOREIGN = {
 
 async def a16(extent: Extent) -> Row:
     """Call every route with the token and the ids of another agent's things; none may be read or changed."""
-    dice, counts, firsts, unknown = random.Random(extent.seed), Counter[str](), list[str](), dict[str, str]()
+    dice, seen, unknown = random.Random(extent.seed), Tried(), dict[str, str]()
     async with _two_agents() as (memory, asking):
         described = list(operations((await asking.get("/openapi.json")).json()))
         before = await _others(memory)
@@ -357,21 +316,17 @@ async def a16(extent: Extent) -> Row:
         for operation in islice(cycle(naming), extent.of(10_000, 400)):
             values, is_foreign = _values(operation, dice)
             answer = await operation.call(asking, values)
-            counts.update({"sent": 1, "foreign": is_foreign, f"{answer.status_code}": 1})
             is_read = CANARY in answer.text or (is_foreign and answer.status_code != 404)
             is_other = answer.status_code == 404 and unknown.setdefault(operation.name, answer.text) != answer.text
-            counts.update({"read": is_read, "unlike": is_other})
-            if is_read or is_other or answer.status_code >= 500:
-                firsts.append(f"{operation.name} {values}: {answer.status_code} {answer.text[:60]}")
-        changed = sum(now != then for now, then in zip(await _others(memory), before, strict=True))
-    statuses = ", ".join(f"{status} {counts[status]}" for status in sorted(one for one in counts if one.isdigit()))
+            told = f"{operation.name} {values}"
+            seen.note(told, answer.status_code, answer.text, is_bad=is_read)
+            seen.update({"foreign": is_foreign, "unlike": is_other})
+        seen["broken"] += sum(now != then for now, then in zip(await _others(memory), before, strict=True))
     note = (
-        f"lost: foreign reads; twice: lists of the other agents that changed; {counts['foreign']} with an id that "
-        f"exists elsewhere, the others guessed or mutated; answers {statuses}; 404s unlike that of nothing "
-        f"{counts['unlike']}; first: {[*firsts, 'nothing'][0]}"
+        f"{seen['foreign']} with an id that exists elsewhere, the others guessed or mutated; 404s unlike that of "
+        f"nothing {seen['unlike']}"
     )
-    is_bad = bool(counts["unlike"] or counts["500"])
-    return Row(counts["sent"], counts["read"], changed, note=note, failed=is_bad)
+    return seen.row(note, failed=seen["unlike"] > 0)
 
 
 @asynccontextmanager
@@ -489,29 +444,29 @@ LIES: Sequence[Sequence[Header]] = (
 
 async def a14b(extent: Extent) -> Row:
     """Open pages, forms and tools without a session or a token; none may be answered."""
-    seen = Seen()
-    async with a_bot(EVERY_DOOR) as bot:
-        await seen.attempt(bot, _strangers(), extent.of(1, 12))
+    seen = Tried()
+    async with _a_bot(EVERY_DOOR) as bot:
+        await _tried(bot, _strangers(), seen, extent.of(1, 12))
     return seen.row("pages, forms and guesses at the console, MCP and metrics")
 
 
 async def a15b(extent: Extent) -> Row:
     """Send forms of other sites in a logged-in browser, and its cookie to other hosts; nothing may be carried out."""
-    seen = Seen()
-    async with a_bot(EVERY_DOOR) as bot:
+    seen = Tried()
+    async with _a_bot(EVERY_DOOR) as bot:
         answer = await _form("/login", {"secret": TOKEN}, [ORIGIN]).sent(bot.port)
         found = re.search(r"cognitive_memory_console=[\w-]+", answer.text)
         if found is None:
             raise RuntimeError(answer.text[:200])
-        await seen.attempt(bot, _other_sites(("Cookie", found[0].encode())), extent.of(1, 12))
+        await _tried(bot, _other_sites(("Cookie", found[0].encode())), seen, extent.of(1, 12))
     return seen.row("origins, content types, methods and hosts")
 
 
 async def a16b(extent: Extent) -> Row:
     """Let an agent ask for another group by arguments, ids and headers; nothing of it may be read or changed."""
-    seen = Seen()
-    async with a_bot(EVERY_DOOR) as bot:
-        await seen.attempt(bot, _leaving(), extent.of(1, 4))
+    seen = Tried()
+    async with _a_bot(EVERY_DOOR) as bot:
+        await _tried(bot, _leaving(), seen, extent.of(1, 4))
     return seen.row("by an agent's token and by that of the metrics")
 
 
@@ -634,7 +589,7 @@ def _is_carried_out(answer: RawAnswer) -> bool:
 
 async def a33(extent: Extent) -> Row:
     """Let slow clients come all at once; the operator logs in, asks and looks until the last of them is gone."""
-    number, slow, seen, stayed = extent.of(1_000, 90), Seen(), Seen(), 0
+    number, slow, seen, stayed = extent.of(1_000, 90), Tried(), Tried(), 0
     asked = json.dumps({"group_id": GROUP_ID, "user_id": PERSON, "query": "你好"}).encode()
     login = _form("/login", {"secret": TOKEN}, [ORIGIN])
     question = RawRequest("POST", b"/memory/context", [bearer(TOKEN), JSON_TYPE], asked)
@@ -648,9 +603,9 @@ async def a33(extent: Extent) -> Row:
         except TimeoutError:
             stayed += 1
         else:
-            slow.note("half of a body", answer, is_bad=_is_let_in(answer))
+            slow.note("half of a body", answer.status, answer.body, is_bad=_is_let_in(answer))
 
-    async with a_bot(EVERY_DOOR) as bot:
+    async with _a_bot(EVERY_DOOR) as bot:
         started, longest = time.perf_counter(), 0.0
         coming = asyncio.gather(*(come(doors[one % len(doors)]) for one in range(number)))
         while not coming.done():
@@ -658,12 +613,14 @@ async def a33(extent: Extent) -> Row:
                 began = time.perf_counter()
                 answer = await request.sent(bot.port)
                 longest = max(longest, time.perf_counter() - began)
-                seen.note(request.target.decode(), answer, is_bad=answer.status not in {200, 303})
+                is_bad = answer.status not in {200, 303}
+                seen.note(request.target.decode(), answer.status, answer.body, is_bad=is_bad)
             await asyncio.sleep(1.0)
         await coming
         taken = time.perf_counter() - started
     note = (
-        f"lost: failed of {seen.sent} requests of the operator (answers {seen.told}); twice: let in, and 500s; stuck: "
-        f"open for ever; all gone in {taken:.1f} s, answers {slow.told}; seconds: the operator's longest"
+        f"lost: failed of {seen['sent']} requests of the operator (answers {seen.told}); twice: let in, and 500s; "
+        f"stuck: open for ever; all gone in {taken:.1f} s, answers {slow.told}; seconds: the operator's longest"
     )
-    return Row(number, seen.passed + seen.broken, slow.passed + slow.broken, stayed, longest, note)
+    failed, let_in = (one["passed"] + one["broken"] for one in (seen, slow))
+    return Row(number, failed, let_in, stayed, longest, note, examples=[*seen.examples, *slow.examples])

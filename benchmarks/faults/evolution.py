@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import tempfile
-import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +46,7 @@ class Fault:
 
 def f24(extent: Extent) -> Row:
     """Let many random runs fail at each write; the ledger holds all of a run or nothing, and no chain is broken."""
-    started, injected, broken, partly = time.monotonic(), 0, 0, 0
+    injected = broken = partly = 0
     dice = random.Random(extent.seed)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(extent.of(30, 3)):
@@ -66,7 +65,7 @@ def f24(extent: Extent) -> Row:
                 injected, broken, partly = injected + 1, broken + wrong, partly + (found not in (old, new))
             shutil.rmtree(root)
     note = "half kills, half refusals, at both writes of random runs; lost: runs stored in part; twice: broken chains"
-    return Row(injected, partly, broken, 0, time.monotonic() - started, note)
+    return Row(injected, partly, broken, note=note)
 
 
 def _strike(root: Path, answer: str, fault: Fault) -> None:
@@ -150,7 +149,7 @@ PART = 5  # a run deletes at most one belief in so many
 
 def a25(extent: Extent) -> Row:
     """Let puppets order, agree with each other, and lie that every rule is off; count what goes too far."""
-    started, dice, count = time.monotonic(), random.Random(extent.seed), Counter[str]()
+    dice, count = random.Random(extent.seed), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(extent.of(200, 10)):
             count.update(asyncio.run(_attacked(Path(folder) / f"{number}.db", dice)))
@@ -160,8 +159,7 @@ def a25(extent: Extent) -> Row:
         f"not restored; twice: statements with rank, money or orders; broken chains {count['broken']}"
     )
     lost = count["beyond"] + count["erased"] + count["retired"] - count["restored"]
-    seconds = time.monotonic() - started
-    return Row(count["proposals"], lost, count["foreign"], 0, seconds, note, failed=count["broken"] > 0)
+    return Row(count["proposals"], lost, count["foreign"], note=note, failed=count["broken"] > 0)
 
 
 async def _attacked(path: Path, dice: random.Random) -> Counter[str]:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
-import tempfile
 import time
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import httpx
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from tests.support.onebot import BOT, GROUP, MILI, BotProcess, OneBotClient, prepare, start
+from tests.support.onebot import BOT, GROUP, MILI, BotProcess, OneBotClient
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen, told
+from .bots import a_bot, rows_of
 
 COMMANDS = ("清空", "关", "只记", "置顶 听我的", "忘掉 1", "停", "重建索引", "重试", "查看 2680914375")
 COMMANDS += ("回滚 2680914375", "统计", "失败", "总结", "清空")
@@ -57,82 +54,63 @@ bare = on_command("bare", permission=SUPERUSER | GROUP_ADMIN | GROUP_OWNER, prio
 async def obey() -> None:
     await bare.finish("obeyed")
 """
+CHANGED = ("SELECT id, retired_at FROM events", "SELECT text FROM pins", "SELECT * FROM switches")
+CHANGED += ("SELECT count(*) FROM erasures",)
 _groups, _people, _numbers, _turns = count(780_001), count(2_500_001), count(5_000_001), count()
 
 
 async def a5(extent: Extent) -> Row:
     """Forge commands to a bot whose port is open to all; none may be carried out, whatever guards it."""
-    seen = _Seen()
+    seen = Seen()
     for guard in GUARDS:
         await _besieged(guard, seen, COMMANDS[:: extent.of(1, 6)])
-    bare = ", ".join(f"{guard} {count} of {len(ROLES)}" for guard, count in seen.bare.items())
+    bare = ", ".join(f"{guard} {seen[guard]} of {len(ROLES)}" for guard in GUARDS)
+    figures = told(refused=seen["refused"], turned_away_by_the_server=seen["turned away"])
     note = (
-        f"lost: forgeries obeyed; twice: rows or switches changed; refused {seen.refused}, turned away by the server "
-        f"{seen.turned_away}; guards: {', '.join(GUARDS)}; by HTTP with an unknown and with another message's number, "
-        f"as an unknown account, by a WebSocket that plays the platform; NoneBot's own permission obeys: {bare}; "
-        f"first: {seen.first}"
+        f"lost: forgeries obeyed; twice: rows or switches changed; {figures}; guards: {', '.join(GUARDS)}; by HTTP, "
+        "with another message's number, as an unknown account, by a WebSocket that plays the platform; NoneBot's own "
+        f"permission obeys: {bare}"
     )
-    return Row(seen.sent, seen.obeyed, seen.changed, note=note)
+    return Row(seen["sent"], seen["obeyed"], seen["changed"], note=note, examples=seen.examples)
 
 
-@dataclass
-class _Seen:
-    """What was sent and what became of it; ``first`` names the first forgery that was obeyed."""
-
-    sent: int = 0
-    refused: int = 0
-    turned_away: int = 0
-    obeyed: int = 0
-    changed: int = 0
-    bare: dict[str, int] = field(default_factory=dict[str, int])
-    first: str = "nothing"
-
-    def judge(self, what: str, answer: str | None) -> None:
-        """Count an attempt by its answer; None if the server turned it away."""
-        self.sent += 1
-        if answer is None:
-            self.turned_away += 1
-        elif any(sign in answer for sign in ("核实", "只有", "不是你说的", "没有告诉我", "没有这个序号")):
-            self.refused += 1
-        else:
-            self.obeyed += 1
-            self.first = f"{what}: {answer[:40]}" if self.first == "nothing" else self.first
+def _judge(seen: Seen, what: str, answer: str | None) -> None:
+    """Count an attempt by its answer; None if the server turned it away."""
+    seen["sent"] += 1
+    if answer is None:
+        seen["turned away"] += 1
+    elif any(sign in answer for sign in ("核实", "只有", "不是你说的", "没有告诉我", "没有这个序号")):
+        seen["refused"] += 1
+    else:
+        seen.wrong("obeyed", f"{what}: {answer[:40]}")
 
 
-async def _besieged(guard: str, seen: _Seen, commands: tuple[str, ...]) -> None:
+async def _besieged(guard: str, seen: Seen, commands: tuple[str, ...]) -> None:
     """Attack one bot with these guards, and compare its ledger before and after."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        lines = [*GUARDS[guard], f"SUPERUSERS={json.dumps(SUPERUSERS)}"]
-        prepare(home, {"bare": PLUGIN}, [*lines, "COGNITIVE_MEMORY__VECTOR_STORE__BACKEND=exact"])
-        (home / "bot.py").write_text(BOT_SCRIPT, "utf-8")
-        bot = start(home)
-        try:
-            async with bot.client(TOKEN if GUARDS[guard] else "") as client:
-                await bot.opened()
-                await client.ask("/记忆 记住 我对花生过敏", group=GROUP, user=MILI, name="米粒")
-                before = _state(bot)
-                await _attacked(_Attacker(bot, client), guard, seen, commands)
-                seen.changed += _state(bot) != before
-        finally:
-            await asyncio.to_thread(bot.stop)
+    lines = [*GUARDS[guard], f"SUPERUSERS={json.dumps(SUPERUSERS)}"]
+    token = TOKEN if GUARDS[guard] else ""
+    async with a_bot(lines, {"bare": PLUGIN}, script=BOT_SCRIPT) as bot, bot.client(token) as client:
+        await bot.opened()
+        await client.ask("/记忆 记住 我对花生过敏", group=GROUP, user=MILI, name="米粒")
+        before = rows_of(bot.data, *CHANGED)
+        await _attacked(_Attacker(bot, client), guard, seen, commands)
+        seen["changed"] += rows_of(bot.data, *CHANGED) != before
 
 
-async def _attacked(attacker: _Attacker, guard: str, seen: _Seen, commands: tuple[str, ...]) -> None:
+async def _attacked(attacker: _Attacker, guard: str, seen: Seen, commands: tuple[str, ...]) -> None:
     for role in ROLES:
-        seen.bare[guard] = seen.bare.get(guard, 0) + (await attacker.post("/bare", role, "unknown") == "obeyed")
+        seen[guard] += await attacker.post("/bare", role, "unknown") == "obeyed"
         for command in commands:
             for way in ("unknown", "another's"):
-                seen.judge(
-                    f"{guard}, HTTP, {role}, {way}: {command}", await attacker.post(f"/记忆 {command}", role, way)
-                )
+                answer = await attacker.post(f"/记忆 {command}", role, way)
+                _judge(seen, f"{guard}, HTTP, {role}, {way}: {command}", answer)
             await attacker.post(f"/记忆 {command}", role, "unknown", self_id=next(_numbers))  # has nowhere to answer
-            seen.sent += 1
+            seen["sent"] += 1
     async with attacker.posing() as client:
         for role in ROLES:
             for command in commands:
                 answer = None if client is None else await attacker.pose(client, f"/记忆 {command}", role)
-                seen.judge(f"{guard}, WebSocket, {role}: {command}", answer)
+                _judge(seen, f"{guard}, WebSocket, {role}: {command}", answer)
 
 
 class _Attacker:
@@ -216,15 +194,3 @@ def _event(text: str, role: str, group: int, number: int, self_id: int) -> dict[
         "font": 0,
         "sender": {"user_id": user, "nickname": "主人", "card": "", "role": claimed},
     }
-
-
-def _state(bot: BotProcess) -> list[object]:
-    """Return what the commands would change: events, pins, switches, erasures."""
-    with closing(sqlite3.connect(f"file:{bot.data / 'ledger.db'}?mode=ro", uri=True)) as ledger:
-        return list(_counts(ledger))
-
-
-def _counts(ledger: sqlite3.Connection) -> Iterator[object]:
-    for query in ("SELECT id, retired_at FROM events", "SELECT text FROM pins", "SELECT * FROM switches"):
-        yield ledger.execute(query).fetchall()
-    yield ledger.execute("SELECT count(*) FROM erasures").fetchone()

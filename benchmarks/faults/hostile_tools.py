@@ -6,8 +6,8 @@ import asyncio
 import json
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,28 +37,17 @@ TOOLS = ("search_events", "get_profile", "search_profiles", "memory_list", "memo
 LEAST = 400
 
 
-@dataclass
-class _Count:
-    calls: int = 0
-    leaked: int = 0
-    raised: int = 0
-    misshapen: int = 0
-
-
 def a1(extent: Size) -> Row:
     """Call tools with the worst arguments; nothing foreign may be shown, changed, or raised."""
     load_plugin()
-    count, changed = asyncio.run(_besieged(extent.of(20_000, LEAST), random.Random(extent.seed)))
-    note = (
-        f"calls {count.calls}, leaks {count.leaked}, unauthorised changes {changed}, raised {count.raised}, "
-        f"answers of another form {count.misshapen}"
-    )
-    is_bad = bool(count.raised or count.misshapen)
-    return Row(count.calls, changed, count.leaked, note=note, failed=is_bad)
+    seen = asyncio.run(_besieged(extent.of(20_000, LEAST), random.Random(extent.seed)))
+    kinds = ("leaks", "unauthorised changes", "raised", "answers of another form")
+    note, is_bad = ", ".join(f"{kind} {seen[kind]}" for kind in kinds), bool(seen[kinds[2]] or seen[kinds[3]])
+    return Row(seen["calls"], seen[kinds[1]], seen[kinds[0]], note=note, failed=is_bad)
 
 
-async def _besieged(calls: int, dice: random.Random) -> tuple[_Count, int]:
-    count, clock = _Count(), FrozenClock()
+async def _besieged(calls: int, dice: random.Random) -> Counter[str]:
+    seen, clock = Counter[str](), FrozenClock()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with opened("exact", Path(folder) / "data", clock, Witness()) as memory:
             history = History(memory, Sower(dice), Path(folder), clock)
@@ -66,12 +55,12 @@ async def _besieged(calls: int, dice: random.Random) -> tuple[_Count, int]:
             await history.go_on(12)
             before = await _pins(memory)
             for _ in range(calls):
-                await _call(history, count)
-            changed = len(before.symmetric_difference(await _pins(memory)))
-    return count, changed
+                await _call(history, seen)
+            seen["unauthorised changes"] += len(before.symmetric_difference(await _pins(memory)))
+    return seen
 
 
-async def _call(history: History, count: _Count) -> None:
+async def _call(history: History, seen: Counter[str]) -> None:
     """Call one tool; a pin that the call might change never belongs to the asker."""
     from nonebot_plugin_cognitive_memory import call_tool  # noqa: PLC0415  # loaded by now
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime  # noqa: PLC0415  # see above
@@ -79,14 +68,16 @@ async def _call(history: History, count: _Count) -> None:
     lifetime.memory = history.memory
     about = history.sower.dice.choice([*history.standing.planted.values()])
     scene, tool = history.sower.scene(), history.sower.dice.choice(TOOLS)
-    count.calls += 1
+    seen["calls"] += 1
     try:
         answer: Any = json.loads(await call_tool(tool, _arguments(history.sower.dice, tool, about, scene), scene))
     except Exception:  # noqa: BLE001  # whatever is raised is what the row looks for
-        count.raised += 1
+        seen["raised"] += 1
         return
-    count.misshapen += not (answer.get("ok") is True or (answer.get("ok") is False and answer.get("error")))
-    count.leaked += sum(not may_meet(token, scene, history.standing) for token in tokens_in(answer))
+    seen["answers of another form"] += not (
+        answer.get("ok") is True or (answer.get("ok") is False and answer.get("error"))
+    )
+    seen["leaks"] += sum(not may_meet(token, scene, history.standing) for token in tokens_in(answer))
 
 
 def _arguments(dice: random.Random, tool: str, about: Planted, scene: core.Scene) -> Any:

@@ -26,10 +26,7 @@ def _row(wanted: Sequence[Plan]) -> Row:
     total = Tally()
     for tally in tallied(wanted).values():
         total.add(tally)
-    note = (
-        f"{total.histories} histories over {', '.join(SHARES)}; {total.shown.total()} texts shown; leaks "
-        f"{total.leaked.total()}; missing {total.missing.total()}; {total.rows} rows of the legs, re-check drops "
-        f"{total.dropped} {total.example}"
-    )
-    leaked, missing = total.leaked.total(), total.missing.total()
-    return Row(total.asked.total(), missing, leaked, total.dropped, note=note.strip())
+    kinds = ("histories", "asked", "shown", "leaked", "missing", "rows", "dropped")
+    histories, asked, shown, leaked, missing, rows, dropped = map(total.sum, kinds)
+    note = f"{histories} histories over {', '.join(SHARES)}; {shown} texts shown; {rows} rows of the legs"
+    return Row(asked, missing, leaked, dropped, note=note, examples=[total.example] if total.example else [])

@@ -9,7 +9,7 @@ import random
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from email.utils import format_datetime
@@ -31,7 +31,7 @@ from tests.support.puppet import MERGE, Puppet, Question, answering, as_text, ca
 
 from ..fault_row import Counts, Extent, Row
 from ..measure import percentile
-from . import turns
+from . import world
 
 CONCURRENCY = 4
 DEADLINE = 0.5  # seconds that the model may take in these rows
@@ -46,31 +46,34 @@ TURNS = range(10)  # that wait while a model is in trouble
 def _settings(url: str, seconds: float = DEADLINE, **groups: Mapping[str, object]) -> core.Settings:
     historian = {"concurrency": CONCURRENCY, "shutdown_seconds": 0.5}
     queue = {"job_max_retries": 1}  # a job that is tried in vain more than once is buried, and the row shows it
-    return turns.settings(url, {"timeout_seconds": seconds}, historian=historian, queue=queue, **groups)
+    return world.model_settings(url, {"timeout_seconds": seconds}, historian=historian, queue=queue, **groups)
 
 
 @asynccontextmanager
 async def _opened(
     seconds: float = DEADLINE, clock: Clock | None = None, *, lender: str = "", **groups: Mapping[str, object]
 ) -> AsyncGenerator[tuple[ModelServer, core.CognitiveMemory], None]:
-    """Open a memory in a temporary folder with a model server of its own, or with one that a ``lender`` lends."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        async with ModelServer() as server:
+    """Open a memory with a model server of its own, or with one that a ``lender`` lends."""
+    async with ModelServer() as server:
 
-            async def lend() -> core.LentModel:
-                return core.LentModel(lender, server.url, "sk-lent", "m")
+        async def lend() -> core.LentModel:
+            return core.LentModel(lender, server.url, "sk-lent", "m")
 
-            settings = _settings("" if lender else server.url, seconds, **groups)
-            data, lends = Path(folder) / "data", lend if lender else None
-            async with core.CognitiveMemory.open(settings, data, clock=clock, lend=lends) as memory:
-                yield server, memory
+        settings = _settings("" if lender else server.url, seconds, **groups)
+        async with world.a_memory(settings, clock=clock, lend=lend if lender else None) as (memory, _):
+            yield server, memory
+
+
+async def _handed_in(memory: core.CognitiveMemory, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        await memory.remember(world.own_turn(number))
 
 
 async def _mended(memory: core.CognitiveMemory, numbers: Sequence[int] = TURNS) -> tuple[Counts, float]:
     """Let everything be done, now that the model works; return what became of the turns, and the seconds."""
     started = time.perf_counter()
-    await turns.drained(memory, PATIENCE)
-    return await turns.counted(memory, numbers), time.perf_counter() - started
+    await world.drained(memory, PATIENCE)
+    return await world.counted(memory, numbers, ["event"]), time.perf_counter() - started
 
 
 async def f14(extent: Extent) -> Row:
@@ -94,11 +97,11 @@ async def _paced(number: int, struck: frozenset[int]) -> tuple[dict[int, float],
     at, seen = dict[int, float](), set[int]()
     async with _opened() as (server, memory):
         await memory.pause()
-        await turns.hand_in(memory, range(number))
+        await _handed_in(memory, range(number))
         started = time.perf_counter()
 
         def behave(asked: Asked) -> Reply:
-            one = turns.number_in("".join(asked.texts))
+            one = world.number_in("".join(asked.texts))
             if one in struck and one not in seen:
                 seen.add(one)
                 return served.never(asked) if one % 2 else served.dripping(0.2, answering())(asked)
@@ -130,7 +133,7 @@ async def f15(extent: Extent) -> Row:
     for name in ("503", "reset", "401") if extent.quick else BROKEN:
         async with _opened() as (server, memory):
             server.chat = BROKEN[name]
-            await turns.hand_in(memory, TURNS)
+            await _handed_in(memory, TURNS)
             await asyncio.sleep(seconds)
             made, server.chat = len(server.asked), answering()
             counts, wait = await _mended(memory)
@@ -152,7 +155,7 @@ async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
         async with ModelServer() as server:
             port = server.url.rpartition(":")[2].partition("/")[0]
             async with core.CognitiveMemory.open(_settings(address.format(port=port)), Path(folder)) as memory:
-                await turns.hand_in(memory, TURNS)
+                await _handed_in(memory, TURNS)
                 await asyncio.sleep(min(seconds, 4.0))
             server.chat = answering()
             async with core.CognitiveMemory.open(_settings(server.url), Path(folder)) as memory:
@@ -170,18 +173,18 @@ async def f36(extent: Extent) -> Row:
     for code, lender in product((401, 403, 404), ("", "llmchat")):
         async with _opened(lender=lender) as (server, memory):
             server.chat, started = served.status(code), time.perf_counter()
-            await turns.hand_in(memory, numbers)
+            await _handed_in(memory, numbers)
             while not (refusal := (await memory.status()).refusal) and time.perf_counter() < started + LONGEST_WISH:
                 await memory.drain(0.02)
             told.append(time.perf_counter() - started)
             nameless += lender not in refusal
             await asyncio.sleep(seconds)
-            done_early += len(await turns.listed(memory))
+            done_early += len(await world.listed(memory))
             made.append(f"{code}{' lent' if lender else ''} {len(server.asked)}")
             rewriter.REFUSED_FOR = seconds
             counts, _ = await _mended(memory, numbers)
             rewriter.REFUSED_FOR = hour
-            unmarked += sum(event.is_absolute for event in await turns.listed(memory))
+            unmarked += sum(event.is_absolute for event in await world.listed(memory))
             total += counts
     note = (
         f"{len(numbers)} turns each; an hour is {seconds:g} s here; calls made: {', '.join(made)}; stored before it "
@@ -193,7 +196,7 @@ async def f36(extent: Extent) -> Row:
 
 
 def _in_three_seconds() -> str:
-    return format_datetime(turns.now() + timedelta(seconds=3), usegmt=True)
+    return format_datetime(world.now() + timedelta(seconds=3), usegmt=True)
 
 
 WISHES: Sequence[tuple[str, Callable[[], str | None], float]] = (  # the header, and how long it wants us to wait
@@ -232,7 +235,7 @@ async def _refused_once(header: Callable[[], str | None], wished: float) -> tupl
             return served.status(429, {} if value is None else {"Retry-After": value})(asked)
 
         server.chat = behave
-        await turns.hand_in(memory, TURNS)
+        await _handed_in(memory, TURNS)
         counts, _ = await _mended(memory)
     within = sum(1 for one in at if one - at[0] < wished - GRACE)
     return counts, max(within - CONCURRENCY, 0), max((later - one for one, later in pairwise(at)), default=0.0)
@@ -322,12 +325,11 @@ async def _asks() -> list[tuple[Ask[Any], str]]:
             pairs[ask.name] = ask, self.written[-1]
             return answer
 
-    with tempfile.TemporaryDirectory() as folder:
-        async with core.CognitiveMemory.open(turns.settings(), Path(folder) / "data", chat=Recorder()) as memory:
-            await turns.hand_in(memory, range(2))
-            lines = [core.Message(f"m{one}", turns.scene(0), turns.sentence(0), turns.now()) for one in range(3)]
-            await memory.consider(turns.scene(0), lines)
-            await turns.drained(memory, PATIENCE)
+    async with world.a_memory(world.model_settings(), chat=Recorder()) as (memory, _):
+        await _handed_in(memory, range(2))
+        lines = [core.Message(f"m{one}", world.own_scene(0), world.sentence(0), world.now()) for one in range(3)]
+        await memory.consider(world.own_scene(0), lines)
+        await world.drained(memory, PATIENCE)
     return list(pairs.values())
 
 
@@ -355,25 +357,7 @@ def _is_read_or_refused(ask: Ask[Any], text: str) -> bool:
     return True
 
 
-SPLICES = (
-    '"',
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    "null",
-    "NaN",
-    "1e999",
-    "\\ud800",
-    "\0",
-    "\ufeff",
-    "-",
-    "```",
-    "\\",
-    "true",
-)
+SPLICES = (*'"{}[],:-\\', "null", "NaN", "1e999", "\\ud800", "\0", "\ufeff", "```", "true")
 
 
 def _mutated(good: str, dice: random.Random) -> str:
@@ -397,7 +381,7 @@ async def _met(every: int) -> tuple[Counts, int, int]:
     kinds, met = list(nonsense('{"a": "茶", "c": 0.9, "n": 1}'))[::every], set[int]()
 
     def badly_once(asked: Asked) -> Reply:
-        number = turns.number_in("".join(asked.texts))
+        number = world.number_in("".join(asked.texts))
         if "tools" not in asked.body or number in met or number < 0:
             return answering()(asked) if "tools" in asked.body else served.words("…")(asked)
         met.add(number)
@@ -407,10 +391,10 @@ async def _met(every: int) -> tuple[Counts, int, int]:
     numbers = range(len(kinds))
     async with _opened(20.0) as (server, memory):
         server.chat = badly_once
-        await turns.hand_in(memory, numbers)
+        await _handed_in(memory, numbers)
         counts, _ = await _mended(memory, numbers)
         people = {str(2_000_001 + number) for number in numbers}
-        foreign = sum(1 for event in await turns.listed(memory) if {event.sender_id, *event.subjects} - people - {""})
+        foreign = sum(1 for event in await world.listed(memory) if {event.sender_id, *event.subjects} - people - {""})
     return counts, len(kinds), foreign
 
 
@@ -444,25 +428,25 @@ def _is_taken(ask: Ask[Any], text: str) -> bool:
 
 async def _profile_kept(rounds: int) -> int:
     """Return in how many rounds a profile survived truncated merges unchanged and got the facts afterwards."""
-    kept, clock, scene = 0, turns.LeapingClock(), turns.scene(0)
+    kept, clock, scene = 0, world.MachineClock(), world.own_scene(0)
 
     def again(number: int) -> core.Message:
-        return core.Message(f"again{number}", scene, f"我喜欢第 {100 + number} 号茶", turns.now())
+        return core.Message(f"again{number}", scene, f"我喜欢第 {100 + number} 号茶", world.now())
 
     async with _opened(clock=clock, profile={"merge_delay_seconds": 0}) as (server, memory):
         server.chat = answering()
         await memory.consider(scene, [again(-1)])
-        await turns.drained(memory, PATIENCE)
+        await world.drained(memory, PATIENCE)
         for number in range(rounds):
             before = await memory.get_profile(scene, "user", scene.user_id)
             server.chat = answering(partial(_cut_merge, number / rounds))
             await memory.consider(scene, [again(number)])
-            await turns.wait_idle(memory, PATIENCE)
+            await world.wait_idle(memory, PATIENCE)
             await memory.drain(1.0)
             after = await memory.get_profile(scene, "user", scene.user_id)
             server.chat = answering()
-            clock.leap()
-            await turns.drained(memory, PATIENCE)
+            clock.ahead += timedelta(hours=2)  # longer than any pause
+            await world.drained(memory, PATIENCE)
             mended = await memory.get_profile(scene, "user", scene.user_id)
             kept += before == after and mended is not None and f"第 {100 + number} 号" in mended.summary
     return kept

@@ -9,7 +9,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import theatre
 
 PAYLOADS = (
@@ -34,24 +34,21 @@ _people, _groups = count(2_300_001), count(740_001)
 
 async def a28(extent: Extent) -> Row:
     """Store codes as facts, pins, names and profiles, and ask every command that shows them; only text may be sent."""
-    sent = active = pictures = parsed = 0
-    first = "nothing"
+    seen = Seen()
     async with theatre.opened() as memory:
         for payload in PAYLOADS[:: extent.of(1, 8)]:
-            parsed += sum(part.type != "text" for part in theatre.parsed(payload))
+            seen["sent bare"] += sum(part.type != "text" for part in theatre.parsed(payload))
             for protocol in ("v11", "v12"):
                 async for part in _answers(memory, payload, protocol):
-                    sent += 1
-                    pictures += _is_our_picture(part)
+                    seen.update({"sent": 1, "cards": _is_our_picture(part)})
                     if part.type != "text" and not _is_our_picture(part):
-                        active += 1
-                        first = f"{part.type} by {payload[:20]!a}" if first == "nothing" else first
+                        seen.wrong("active", f"{part.type} by {payload[:20]!a}")
     note = (
         f"lost: active segments out of memory; {len(PAYLOADS[:: extent.of(1, 8)])} texts in facts, pins, names and "
-        f"profiles, {len(CALLS)} commands, both protocols, merged forwards and parts; our own cards {pictures}; first: "
-        f"{first}; the same texts sent bare: {parsed} active"
+        f"profiles, {len(CALLS)} commands, both protocols, merged forwards and parts; our own cards {seen['cards']}; "
+        f"the same texts sent bare: {seen['sent bare']} active"
     )
-    return Row(sent, active, note=note)
+    return Row(seen["sent"], seen["active"], note=note, examples=seen.examples)
 
 
 async def _answers(memory: core.CognitiveMemory, payload: str, protocol: str) -> Any:

@@ -4,34 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import count
 from typing import Any
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import theatre
 
-MEMBERS = frozenset(
-    (
-        *("help", "status", "list", "show", "search", "add", "pins", "forget", "forget_me", "correct", "profile"),
-        *("group", "share", "consider", "export", "optout", "optin", "incognito", "catchup", "why"),
-    )
-)
-ADMINS = frozenset(
-    (
-        *("on", "off", "record", "recall", "summarize", "pin", "clear"),
-        *("beliefs", "history", "changes", "evolve", "retire", "restore", "suggestions"),
-    )
-)
-OPERATORS = frozenset(
-    (
-        *("backfill", "daily", "stats", "queue", "failed", "retry", "reindex", "view", "rollback"),
-        *("config", "pause", "resume", "console"),
-    )
-)
+MEMBERS = frozenset({
+    "help", "status", "list", "show", "search", "add", "pins", "forget", "forget_me", "correct", "profile", "group",
+    "share", "consider", "export", "optout", "optin", "incognito", "catchup", "why",
+})  # fmt: skip
+ADMINS = frozenset({
+    "on", "off", "record", "recall", "summarize", "pin", "clear", "beliefs", "history", "changes", "evolve", "retire",
+    "restore", "suggestions",
+})  # fmt: skip
+OPERATORS = frozenset({
+    "backfill", "daily", "stats", "queue", "failed", "retry", "reindex", "view", "rollback", "config", "pause",
+    "resume", "console",
+})  # fmt: skip
 LIMITS = {"off": "2h", "record": "2小时", "recall": "到明天早上8点"}  # these are called with and without a time limit
 WORDS = {
     **dict.fromkeys(("show", "forget", "history", "retire", "restore"), "1"),
@@ -57,7 +50,7 @@ _people, _groups = count(2_100_001), count(700_001)
 
 async def a13(extent: Extent) -> Row:
     """Ask every command in every role; none may do more than its role, and none that may is refused."""
-    seen = _Count()
+    seen = Seen()
     async with theatre.opened() as memory:
         for role in ROLES:
             await _in_a_group(memory, role, seen, extent.of(1, 4))
@@ -67,37 +60,27 @@ async def a13(extent: Extent) -> Row:
         await _two_lists(seen, extent.of(PAIRS, 2))
     note = (
         f"lost: wrong cells; by roles {len(ROLES)} in a group, 2 in private, two languages, commands quoted and "
-        f"forwarded, confirmations, {extent.of(PAIRS, 2)} pairs of lists; changed without permission {seen.changed}; "
-        f"first wrong: {seen.first}; not in the table: {', '.join(sorted(seen.unknown)) or 'none'}"
+        f"forwarded, confirmations, {extent.of(PAIRS, 2)} pairs of lists; changed without permission "
+        f"{seen['changed']}; not in the table {seen['not in the table']}"
     )
-    return Row(seen.cells, seen.wrong, note=note, failed=bool(seen.changed or seen.unknown))
+    is_bad = bool(seen["changed"] or seen["not in the table"])
+    return Row(seen["cells"], seen["wrong"], note=note, failed=is_bad, examples=seen.examples)
 
 
-@dataclass
-class _Count:
-    """What was asked, and what went wrong; ``first`` names the first wrong cell."""
-
-    cells: int = 0
-    wrong: int = 0
-    changed: int = 0
-    first: str = "nothing"
-    unknown: set[str] = field(default_factory=set[str])
-
-    def judge(self, cell: str, *, is_right: bool) -> None:
-        """Count a cell."""
-        self.cells += 1
-        if not is_right:
-            self.wrong += 1
-            self.first = cell if self.first == "nothing" else self.first
+def _judge(seen: Seen, cell: str, *, is_right: bool) -> None:
+    """Count a cell."""
+    seen["cells"] += 1
+    if not is_right:
+        seen.wrong("wrong", cell)
 
 
-def _calls(seen: _Count, step: int) -> Iterator[tuple[str, str]]:
+def _calls(seen: Seen, step: int) -> Iterator[tuple[str, str]]:
     """Yield each command's name with its calls in both languages."""
     from nonebot_plugin_cognitive_memory.command_table import COMMANDS  # noqa: PLC0415  # after NoneBot's start
 
     for name, command in list(COMMANDS.items())[::step]:
         if name not in MEMBERS | ADMINS | OPERATORS:
-            seen.unknown.add(name)
+            seen["not in the table"] += 1
             continue
         for call in (f"/memory {name}", f"/记忆 {command.words[0]}"):
             yield name, f"{call} {WORDS.get(name, '')}".strip()
@@ -113,7 +96,7 @@ def _is_refused(answer: str) -> bool:
     return not answer or any(refusal in answer for refusal in (*refusals, commands.UNPROVEN, commands.NOT_YOURS))
 
 
-async def _in_a_group(memory: core.CognitiveMemory, role: str, seen: _Count, step: int) -> None:
+async def _in_a_group(memory: core.CognitiveMemory, role: str, seen: Seen, step: int) -> None:
     """Ask each command as one role; who is refused must have changed nothing."""
     from nonebot.adapters.onebot import v11  # noqa: PLC0415  # adapters after nonebot.init
 
@@ -135,9 +118,9 @@ async def _in_a_group(memory: core.CognitiveMemory, role: str, seen: _Count, ste
         may = name in ROLES[role] and not (name in {"forget", "correct"} and "admin" != role != "owner")
         may |= role == "superuser" and name != "correct"
         is_own_only = name in {"forget", "correct"} and not may
-        seen.judge(f"{role}: {call}", is_right=_is_right(name, answer, may=may, is_own_only=is_own_only))
+        _judge(seen, f"{role}: {call}", is_right=_is_right(name, answer, may=may, is_own_only=is_own_only))
         if not may:
-            seen.changed += await _state(memory, author) != before
+            seen["changed"] += await _state(memory, author) != before
         await memory.resume()
         await memory.set_switch(author, "on")
 
@@ -166,7 +149,7 @@ async def _state(memory: core.CognitiveMemory, author: core.Scene) -> object:
     return events, pins, may_record, await memory.place_switch(author), (await memory.status()).paused
 
 
-async def _in_private(seen: _Count, step: int) -> None:
+async def _in_private(seen: Seen, step: int) -> None:
     """In a private chat its person decides what admins decide in a group, but for pins of a group."""
     stage = theatre.a_stage()
     for is_superuser in (False, True):
@@ -175,12 +158,12 @@ async def _in_private(seen: _Count, step: int) -> None:
             answer = await theatre.heard(stage, theatre.a_message(call, user))
             may = is_superuser or name not in OPERATORS
             is_right = bool(answer) and may != _is_refused(answer)
-            seen.judge(f"private, superuser {is_superuser}: {call}", is_right=is_right)
+            _judge(seen, f"private, superuser {is_superuser}: {call}", is_right=is_right)
             if name == "pause" and is_superuser:
                 await theatre.heard(stage, theatre.a_message("/记忆 启", theatre.a_superuser()))
 
 
-async def _quoted(seen: _Count, step: int) -> None:
+async def _quoted(seen: Seen, step: int) -> None:
     """A command that is only quoted or forwarded is nobody's call."""
     stage, group = theatre.a_stage(), next(_groups)
     stage.answers["get_group_member_info"] = {"role": "owner"}
@@ -193,10 +176,10 @@ async def _quoted(seen: _Count, step: int) -> None:
             theatre.a_message(forwarded, next(_people), group),
             theatre.a_message([{"type": "json", "data": {"data": call}}], next(_people), group),
         ):
-            seen.judge(f"quoted: {call}", is_right=await theatre.heard(stage, event) == "")
+            _judge(seen, f"quoted: {call}", is_right=await theatre.heard(stage, event) == "")
 
 
-async def _confirmed(seen: _Count) -> None:
+async def _confirmed(seen: Seen) -> None:
     """A confirmation is the same person's, in the same place, for what was there, and not the same message again."""
     stage, group = theatre.a_stage(), next(_groups)
     stage.answers["get_group_member_info"] = {"role": "owner"}
@@ -212,16 +195,16 @@ async def _confirmed(seen: _Count) -> None:
         return await theatre.heard(stage, second)
 
     first, other = next(_people), next(_people)
-    seen.judge("confirmed", is_right="删掉了" in await answers(first))
-    seen.judge("content changed", is_right="删掉了" not in await answers(first, changes=True))
-    seen.judge("delivered twice", is_right="删掉了" not in await answers(next(_people), again=True))
-    seen.judge("another place", is_right="删掉了" not in await answers(next(_people), place=next(_groups)))
+    _judge(seen, "confirmed", is_right="删掉了" in await answers(first))
+    _judge(seen, "content changed", is_right="删掉了" not in await answers(first, changes=True))
+    _judge(seen, "delivered twice", is_right="删掉了" not in await answers(next(_people), again=True))
+    _judge(seen, "another place", is_right="删掉了" not in await answers(next(_people), place=next(_groups)))
     await answers(next(_people), changes=True)
     answer = await theatre.heard(stage, theatre.a_message("/记忆 清空", other, group))
-    seen.judge("somebody else", is_right="删掉了" not in answer)
+    _judge(seen, "somebody else", is_right="删掉了" not in answer)
 
 
-async def _two_lists(seen: _Count, pairs: int) -> None:
+async def _two_lists(seen: Seen, pairs: int) -> None:
     """Two groups list at the same time and delete number 2 each: each loses its own."""
     for _ in range(pairs):
         scenes = [core.Scene.group(str(next(_groups)), str(next(_people))) for _ in range(2)]
@@ -229,7 +212,7 @@ async def _two_lists(seen: _Count, pairs: int) -> None:
             for drink in ("乌龙茶", "红茶", "咖啡"):
                 await theatre.told(scene, f"阿棠({scene.user_id}) 喜欢{drink}")
         left = await asyncio.gather(*map(_loses_second, scenes))
-        seen.judge("two lists", is_right=all(left))
+        _judge(seen, "two lists", is_right=all(left))
 
 
 async def _loses_second(scene: core.Scene) -> bool:

@@ -1,19 +1,18 @@
-"""F1, F6 to F8, F10, F21, F32: processes killed or beside each other, a flood, and files that are no jobs or in use."""
+"""F1, F6 to F8, F10 and F32: processes killed or beside each other, and files that are no jobs or in use."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import hashlib
 import os
 import random
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +23,12 @@ from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.turn import JobContext
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue import format as codec
+from tests.support.waiting import until
 
-from ..fault_row import Counts, Extent, Row
-from ..measure import Sample, percentile
+from ..fault_row import Counts, Extent, Row, told
 from . import world
 from .child import Lines, answered, started
-from .steps import QUEUE_STEPS, Step, prepared, torn_files
+from .steps import QUEUE_STEPS, Found, Step, prepared, torn_files
 
 PATIENCE = 60.0  # seconds
 SIDE_BY_SIDE = 2  # directories processed at once
@@ -65,7 +64,7 @@ def f1(extent: Extent) -> Row:
     at_work, torn = sum(life.at_work for life in lives), sum(life.torn for life in lives)
     reopened = max((seconds for life in lives for seconds in life.reopened), default=0.0)
     accepted = sum(len(life.ledger.accepted) for life in lives)
-    note = f"{accepted} turns accepted, work done in {at_work} of {cycles} lives, torn files {torn}; seconds: to reopen"
+    note = f"{told(accepted=accepted, lives_with_work_done=at_work, torn_files=torn)}; seconds: to reopen"
     return sum(counts, Counts()).row(cycles, reopened, note, failed=bool(torn or at_work * 2 < cycles))
 
 
@@ -75,8 +74,8 @@ def _lived(folder: Path, cycles: int, seed: int) -> Life:
     life, dice = Life(folder / "data", world.AcceptedTurns(folder / "accepted")), random.Random(seed)
     for cycle in range(cycles):
         seconds, must_open, begun = dice.uniform(EARLIEST, LATEST), dice.random() < 0.9, time.perf_counter()
-        first, before = max([0, *(number + 1 - AGAIN for number in life.ledger.accepted)]), len(life.ledger.accepted)
-        with started(work, life.data, first, f"{seed}-{cycle}") as process:
+        before = len(life.ledger.accepted)
+        with started(work, life.data, life.ledger.first(AGAIN), f"{seed}-{cycle}") as process:
             lines = Lines(process, lambda line: life.ledger.note(int(line)))
             if must_open and lines.first.wait(PATIENCE):
                 life.reopened.append(time.perf_counter() - begun)
@@ -91,18 +90,18 @@ def _lived(folder: Path, cycles: int, seed: int) -> Life:
 async def work(data: str, first: int, seed: str) -> None:
     """Hand in turns while the historian works, and print the number of each accepted one."""
     dice = random.Random(seed)
+
+    async def hand_in(number: int) -> None:
+        while True:
+            while number % ASKED_EVERY == 0 and (await memory.status()).jobs.pending > BACKLOG:  # noqa: ASYNC110  # no event
+                await asyncio.sleep(0.1)
+            if await memory.remember(world.turn(number)) is not None:
+                print(number, flush=True)
+            number += HANDS
+            await asyncio.sleep(dice.uniform(0, SLOWEST))
+
     async with core.CognitiveMemory.open(world.SETTINGS, Path(data)) as memory:
-        await asyncio.gather(*(_hand_in(memory, first + hand, dice) for hand in range(HANDS)))
-
-
-async def _hand_in(memory: core.CognitiveMemory, number: int, dice: random.Random) -> None:
-    while True:
-        while number % ASKED_EVERY == 0 and (await memory.status()).jobs.pending > BACKLOG:  # noqa: ASYNC110  # no event
-            await asyncio.sleep(0.1)
-        if await memory.remember(world.turn(number)) is not None:
-            print(number, flush=True)
-        number += HANDS
-        await asyncio.sleep(dice.uniform(0, SLOWEST))
+        await asyncio.gather(*(hand_in(first + hand) for hand in range(HANDS)))
 
 
 # F6 and F7: a crash with a job in hand, and a job that ends the process.
@@ -111,28 +110,25 @@ REST = 1.0  # seconds between a crash and the next start
 DEATHS = 20  # number after which a deadly job counts as stuck
 HARMLESS = 10
 POISON_TEXT = "第毒号茶"
+IMPATIENT = core.Settings(vector_store=world.SETTINGS.vector_store, historian=world.SETTINGS.historian)
 
 
 def f6(extent: Extent) -> Row:
     """Crash with a claimed job; after a restart one second later it must be done."""
-    rounds = extent.of(20, 3)
-    with tempfile.TemporaryDirectory() as folder:
-        seconds = [_recovered(Path(folder) / str(number)) for number in range(rounds)]
-    done = [value for value in seconds if value is not None]
+    rounds, undone, slowest = extent.of(20, 3), 0, 0.0
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            with started(hold, folder) as process:
+                assert process.stdout is not None
+                assert process.stdout.readline()
+                process.kill()
+            time.sleep(REST)
+            begun = time.perf_counter()
+            done, failed = asyncio.run(_done(Path(folder), world.SETTINGS, "第甲号茶"))
+            slowest = max(slowest, time.perf_counter() - begun)
+            undone += not done or failed > 0
     note = f"a job in hand, killed, started again after {REST:g} s; seconds: from opening until it was done"
-    return Row(rounds, stuck=rounds - len(done), seconds=max(done, default=0.0), note=note)
-
-
-def _recovered(data: Path) -> float | None:
-    """Return how long the next process took to finish the job; None if it did not."""
-    with started(hold, data) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline()
-        process.kill()
-    time.sleep(REST)
-    begun = time.perf_counter()
-    done, failed = asyncio.run(_done(data, world.SETTINGS, "第甲号茶"))
-    return time.perf_counter() - begun if done and not failed else None
+    return Row(rounds, stuck=undone, seconds=slowest, note=note)
 
 
 async def hold(data: str) -> None:
@@ -152,21 +148,19 @@ async def _done(data: Path, settings: core.Settings, part: str) -> tuple[int, in
         return sum(part in event.text for event in events), (await memory.status()).jobs.failed
 
 
-IMPATIENT = core.Settings(vector_store=world.SETTINGS.vector_store, historian=world.SETTINGS.historian)
-
-
 def f7(extent: Extent) -> Row:
     """Process a job that ends the process each time; count the deaths until it is buried."""
     with tempfile.TemporaryDirectory() as folder:
-        data, deaths, begun = Path(folder) / "data", 0, time.perf_counter()
+        data, deaths, status = Path(folder) / "data", 0, 1
         asyncio.run(_poisoned(data))
-        while deaths < DEATHS and _dies(data):
-            deaths += 1
-        seconds = time.perf_counter() - begun
+        while status and deaths < DEATHS:
+            with started(poison, data) as process:
+                status = process.wait(PATIENCE)
+            deaths += status != 0
         done, failed = asyncio.run(_done(data, IMPATIENT, "第好"))
     most = core.Settings().queue.job_max_retries + 2
     note = f"quarantined after {deaths} deaths (at most {most}); others done {done} of {HARMLESS}; seconds: all of it"
-    return Row(deaths, HARMLESS - done, 0, 0, seconds, note, deaths > most or failed != 1)
+    return Row(deaths, HARMLESS - done, note=note, failed=deaths > most or failed != 1)
 
 
 async def _poisoned(data: Path) -> None:
@@ -175,11 +169,6 @@ async def _poisoned(data: Path) -> None:
     for number in range(HARMLESS):
         await queue.enqueue(world.a_job(f"好{number}", world.THERE if number % 2 else world.HERE))
     await queue.close()
-
-
-def _dies(data: Path) -> bool:
-    with started(poison, data) as process:
-        return process.wait(PATIENCE) != 0
 
 
 async def poison(data: str) -> None:
@@ -199,7 +188,6 @@ async def poison(data: str) -> None:
 # F8: files that are no jobs.
 
 GOOD = 5  # ordinary jobs beside the unreadable ones
-SECONDS_TO_DRAIN = 120
 HUNDRED_MEGABYTES = 100 * 1024 * 1024
 
 
@@ -233,46 +221,42 @@ def unreadable() -> dict[str, bytes | None]:
 
 async def f8(extent: Extent) -> Row:
     """Drop files of every kind into pending and processing, before a start and while the memory runs."""
-    kinds = unreadable()
+    kinds, refused = unreadable(), 0
     with tempfile.TemporaryDirectory() as folder:
         pending, processing = (Path(folder) / "data" / "queues" / name for name in ("pending", "processing"))
-        begun = time.perf_counter()
         for number, content in enumerate(kinds.values()):
             _drop(pending / f"{number:016d}-before{number}.0.json", content)
             _drop(processing / f"{number:016d}-held{number}.1.json", content)
         async with core.CognitiveMemory.open(world.SETTINGS, Path(folder) / "data") as memory:
             for number, content in enumerate(kinds.values()):
                 _drop(pending / f"later{number}.json", content)
-            refused = sum([await _refusals(memory, number) for number in range(GOOD)])
-            is_buried = await _all_buried(memory, 3 * len(kinds))
-            counts = await world.counted(memory, range(GOOD))
+            for number in range(GOOD):
+                refused += await _refusals(memory, number)
+
+            async def are_buried() -> bool:
+                return (await memory.status()).jobs.failed == 3 * len(kinds)
+
+            await until(are_buried, pause=0.1)
+            counts = await world.finished(memory, range(GOOD))
             failed = await memory.failed_jobs()
-        seconds = time.perf_counter() - begun
     silent = sum(1 for job in failed if not job.error or "\n" in job.error)
     loops = sum(1 for job in failed if job.attempts > 2) + len(failed) - len({job.id for job in failed})
-    hangs = counts.stuck - len(failed) + int(not is_buried) + silent
-    note = f"{len(kinds)} kinds, in pending, in processing and while it runs; hangs {hangs}, loops {loops}"
-    note += f", turns refused meanwhile {refused}"
-    return Row(3 * len(kinds), counts.lost, counts.twice + loops, hangs, seconds, note)
+    hangs = counts.stuck - len(failed) + silent
+    note = f"{len(kinds)} kinds, in pending, in processing and while it runs; {told(refused_meanwhile=refused)}"
+    return Row(3 * len(kinds), counts.lost, counts.twice + loops, hangs, note=note)
 
 
 async def _refusals(memory: core.CognitiveMemory, number: int) -> int:
     """Hand in a turn until it is accepted; return how often it was refused."""
-    for refused in range(SECONDS_TO_DRAIN * 20):
+    refused = 0
+    while True:
         try:
             await memory.remember(world.turn(number))
         except core.QueueFull:
+            refused += 1
             await asyncio.sleep(0.05)
         else:
             return refused
-    return SECONDS_TO_DRAIN * 20
-
-
-async def _all_buried(memory: core.CognitiveMemory, number: int) -> bool:
-    deadline = time.monotonic() + SECONDS_TO_DRAIN
-    while (await memory.status()).jobs.failed < number and time.monotonic() < deadline:  # noqa: ASYNC110  # no event
-        await asyncio.sleep(0.1)
-    return (await memory.status()).jobs.failed == number
 
 
 def _drop(path: Path, content: bytes | None) -> None:
@@ -287,7 +271,6 @@ def _drop(path: Path, content: bytes | None) -> None:
 # F10: a second owner.
 
 AT_ONCE = 5
-REFUSED = "DirectoryInUse"
 
 
 def f10(extent: Extent) -> Row:
@@ -299,13 +282,13 @@ def f10(extent: Extent) -> Row:
         with started(own, data) as owner, ThreadPoolExecutor(AT_ONCE) as pool:
             assert owner.stdout is not None
             assert owner.stdout.readline()
-            before, begun = _digest(data), time.perf_counter()
+            before = _digest(data)
             said = list(pool.map(lambda _: answered(own, data), range(rounds)))
-            seconds, after = time.perf_counter() - begun, _digest(data)
+            is_touched = _digest(data) != before
             owner.kill()
-    refused = sum(line.startswith(REFUSED) and "LOCALSTORE_USE_CWD=true" in line for line in said)
-    note = f"refused {refused} of {rounds}, data {'untouched' if before == after else 'TOUCHED'}; seconds: all rounds"
-    return Row(rounds, 0, 0, 0, seconds, note, refused < rounds or before != after)
+    refused = sum(line.startswith("DirectoryInUse") and "LOCALSTORE_USE_CWD=true" in line for line in said)
+    note = f"refused {refused} of {rounds}, data {'TOUCHED' if is_touched else 'untouched'}; seconds: all rounds"
+    return Row(rounds, note=note, failed=refused < rounds or is_touched)
 
 
 async def own(data: str) -> str:
@@ -323,122 +306,6 @@ async def own(data: str) -> str:
 def _digest(data: Path) -> dict[str, str]:
     files = sorted(path for path in data.rglob("*") if path.is_file())
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
-# F21: a steady ten thousand jobs a minute, half of them in one group, then a burst into one group.
-
-A_MINUTE = 10_000  # jobs
-LOOK = 0.25  # seconds between two samples of the queue
-BURST = 2_500  # jobs in one group: more than its limit
-BURST_AT_ONCE = 64
-
-
-def f21(extent: Extent) -> Row:
-    """Flood the queue in a process of its own, for its resident size."""
-    with tempfile.TemporaryDirectory() as folder:
-        figures = answered(flooded, Path(folder) / "data", extent.minutes * 60)
-    note = (
-        f"{figures['minutes']:.1f} min at {figures['rate']:.0f} jobs/min: max pending {figures['max_pending']}, "
-        f"enqueue p95 {figures['p95']:.1f} p99 {figures['p99']:.1f} ms, context p95 {figures['context_p95']:.1f} ms, "
-        f"RSS {figures['rss']:.0f} MB, refused {figures['refused']}, counted in the status {figures['counted']}; burst "
-        f"in one group: refused {figures['burst_refused']}, another group then {figures['other']}; no bound on a "
-        "person's turns a minute; seconds: to drain"
-    )
-    is_bad = figures["refused"] != figures["counted"] or figures["other"] != "accepted"
-    return Counts(*figures["counts"]).row(figures["handed"], figures["drained"], note, failed=is_bad)
-
-
-@dataclass
-class Flood:
-    """What was handed in, what was accepted, and what it cost."""
-
-    accepted: set[int] = field(default_factory=set)
-    handed: int = 0
-    refused: int = 0
-    enqueue: Sample = field(default_factory=Sample)
-    context: Sample = field(default_factory=Sample)
-    max_pending: int = 0
-
-
-async def flooded(data: str, seconds: float) -> dict[str, object]:
-    """Flood a memory, drain it, and return the figures."""
-    flood = Flood()
-    # without a limit per person, which would refuse before the queue's
-    settings = core.Settings(vector_store=world.SETTINGS.vector_store, queue=core.QueueSettings(turns_per_minute=0))
-    async with core.CognitiveMemory.open(settings, Path(data)) as memory:
-        looking, begun = asyncio.create_task(_look(memory, flood)), time.perf_counter()
-        await _pour(memory, flood, seconds)
-        poured = time.perf_counter() - begun
-        steady, refused = flood.handed, flood.refused
-        figures: dict[str, object] = {"minutes": poured / 60, "rate": steady / poured * 60, "refused": refused}
-        figures |= {"p95": flood.enqueue.p95, "p99": 1000 * percentile(flood.enqueue.seconds, 0.99)}
-        figures |= {"context_p95": flood.context.p95, "counted": (await memory.status()).refused}
-        looking.cancel()
-        figures |= await _burst(memory, flood)
-        begun = time.perf_counter()
-        await memory.drain(1200)
-        figures |= {"drained": time.perf_counter() - begun, "max_pending": flood.max_pending, "rss": _rss()}
-        counts = await world.counted(memory, flood.accepted)
-    return figures | {"counts": [counts.lost, counts.twice, counts.stuck], "handed": flood.handed}
-
-
-async def _pour(memory: core.CognitiveMemory, flood: Flood, seconds: float) -> None:
-    """Hand in jobs at a steady pace, without waiting for earlier ones."""
-    begun, hands = time.perf_counter(), set[asyncio.Task[None]]()
-    while (passed := time.perf_counter() - begun) < seconds:
-        while flood.handed < passed * A_MINUTE / 60:
-            group = 0 if flood.handed % 2 else 1 + flood.handed // 2 % 20
-            hands.add(asyncio.create_task(_flood_with(memory, flood, flood.handed, group)))
-            flood.handed += 1
-        hands = {hand for hand in hands if not hand.done()}
-        await asyncio.sleep(0.005)
-    await asyncio.gather(*hands)
-
-
-async def _burst(memory: core.CognitiveMemory, flood: Flood) -> dict[str, object]:
-    """Fill one group beyond its limit while the historian is paused; another group must still be served."""
-    await memory.pause()
-    refused = flood.refused
-    for _ in range(0, BURST, BURST_AT_ONCE):
-        numbers = range(flood.handed, flood.handed + BURST_AT_ONCE)
-        flood.handed += BURST_AT_ONCE
-        await asyncio.gather(*(_flood_with(memory, flood, number, 99) for number in numbers))
-    burst_refused, before = flood.refused - refused, len(flood.accepted)
-    await _flood_with(memory, flood, flood.handed, 98)
-    flood.handed += 1
-    await memory.resume()
-    return {"burst_refused": burst_refused, "other": "accepted" if len(flood.accepted) > before else "REFUSED"}
-
-
-async def _flood_with(memory: core.CognitiveMemory, flood: Flood, number: int, group: int) -> None:
-    scene = core.Scene.group(str(10_001 + group), str(20_001 + group), user_name="小雨")
-    try:
-        with flood.enqueue.watch():
-            await memory.remember(world.turn(number, scene, request_id=None))
-    except core.QueueFull:
-        flood.refused += 1
-    else:
-        flood.accepted.add(number)
-
-
-async def _look(memory: core.CognitiveMemory, flood: Flood) -> None:
-    scene = core.Scene.group("10002", "20002", user_name="小雨")
-    with contextlib.suppress(asyncio.CancelledError):
-        while True:
-            flood.max_pending = max(flood.max_pending, (await memory.status()).jobs.pending)
-            with flood.context.watch():
-                await memory.context(scene, "小雨喜欢什么茶")
-            await asyncio.sleep(LOOK)
-
-
-def _rss() -> float:
-    """Return the largest resident size so far, in MB; 0 if the system does not report it."""
-    if sys.platform == "win32":
-        return 0.0
-    import resource  # noqa: PLC0415  # there is none on Windows
-
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return largest / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 # F32: files in use and file names, as on Windows.
@@ -494,7 +361,7 @@ async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, b
     with tempfile.TemporaryDirectory() as folder:
         data, disk, is_acked = Path(folder), BusyDisk(winerror, 0), True
         await step.lay(data)
-        before = (await step.found(data)).tokens
+        before = await step.found(data)
         stage = await step.ready(data, disk=disk)
         disk.times = times
         try:
@@ -502,23 +369,18 @@ async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, b
         except core.UnavailableError:
             is_acked = False
         disk.times = 0
-        verdict = step.judged(await step.found(data), before, is_acked=is_acked)
+        verdict = step.judged(await step.found(data), before, Found(), is_acked=is_acked)
     return Counts(len(verdict.lost) + len(verdict.torn), len(verdict.twice)), disk.refused, not is_acked
 
 
 async def _bad_names() -> int:
     """Count the file names, from hostile people, places and requests, that Windows would reject."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with core.CognitiveMemory.open(world.SETTINGS, Path(folder), background=False) as memory:
-            for turn in _hostile_turns():
-                await memory.remember(turn)
-        names = _names_in(Path(folder))
+    async with world.a_memory(background=False) as (memory, data):
+        for turn in _hostile_turns():
+            await memory.remember(turn)
+        names = [path.name for path in data.rglob("*")]
     bad = sum(1 for name in names if FORBIDDEN.search(name) or len(name) > LONGEST_NAME)
     return bad + len(names) - len({name.casefold() for name in names})
-
-
-def _names_in(folder: Path) -> list[str]:
-    return [path.name for path in folder.rglob("*")]
 
 
 def _hostile_turns() -> Iterator[core.Turn]:
@@ -526,5 +388,5 @@ def _hostile_turns() -> Iterator[core.Turn]:
         for scene in (core.Scene.group("10001", "20001"), core.Scene.private("20001")):
             turn = core.Turn(scene, observations=["小雨喜欢茶"], request_id=hostile)
             yield turn
-            with contextlib.suppress(core.BadArgument):
+            with suppress(core.BadArgument):
                 yield replace(turn, scene=replace(scene, user_id=hostile))

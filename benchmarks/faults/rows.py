@@ -10,24 +10,6 @@ from dataclasses import replace
 
 from ..fault_row import Extent, Row
 
-LONGEST = {  # seconds
-    "": 300.0,
-    **dict.fromkeys(("F2", "F16", "F17", "F26", "F27", "A12"), 600.0),
-    **dict.fromkeys(
-        (
-            *("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A14", "A15", "A16", "A17", "A20"),
-            *("A23", "A23b", "A28", "A34"),
-        ),
-        900.0,
-    ),
-    "F37": 900.0,
-    "A2": 1200.0,
-    "F1": 2400.0,
-    **dict.fromkeys(("F3", "F12"), 1500.0),
-    **dict.fromkeys(("F21", "F25", "F28", "F33", "A29"), 2400.0),
-}
-
-
 ROWS = {  # the module, and what is injected
     "F1": ("processes", "kill -9 at random moments, whole pipeline"),
     "F2": ("syscalls", "SIGKILL at every system call of every publishing way"),
@@ -51,15 +33,15 @@ ROWS = {  # the module, and what is injected
     "F18": ("models", "answer that replaces a profile is cut off"),
     "F19": ("embedding", "embedding endpoint answers badly"),
     "F20": ("embedding", "model exchanged, kill -9 while embedding and building"),
-    "F21": ("processes", "queue flooded"),
-    "F22": ("profile_writes", "profile write crashes between snapshot and replace"),
-    "F23": ("profile_writes", "two merges of one profile at once, an admin edits meanwhile"),
+    "F21": ("floods", "queue flooded"),
+    "F22": ("syscalls", "profile write crashes between snapshot and replace"),
+    "F23": ("merged_at_once", "two merges of one profile at once, an admin edits meanwhile"),
     "F24": ("evolution", "group evolution crashes half-way through keep/update/create/delete"),
     "F25": ("machine", "clock back 1 h, ahead 10 years, at 1970"),
     "F26": ("machine", "no file handles, no memory"),
     "F27": ("machine", "SIGTERM with a hanging model; cancellation at every await"),
     "F28": ("upgrades", "data of each earlier format opened, migration killed, later format refused"),
-    "F30": ("drift", "index and ledger diverge"),
+    "F30": ("chroma", "index and ledger diverge"),
     "F31": ("syscalls", "crash while all of 500 buried jobs are revived"),
     "F32": ("processes", "Windows: files in use, names"),
     "F33": ("mixed", "hours of mixed faults at 1 %, backups restored elsewhere"),
@@ -85,7 +67,7 @@ ROWS = {  # the module, and what is injected
     "A15b": ("doors", "forms of other sites, other hosts"),
     "A16": ("doors", "ids of another agent's things, with the token"),
     "A16b": ("doors", "an agent that wants to leave its place"),
-    "A17": ("puppets", "flood of long messages, of turns, and of messages beside them, by one"),
+    "A17": ("floods", "flood of long messages, of turns, and of messages beside them, by one"),
     "A18": ("patterns", "patterns at their longest and worst text"),
     "A20": ("strangers", "the bot's own words, other accounts, anonymous members, bots answering bots"),
     "A21": ("erasure", "forget somebody, then scan every byte"),
@@ -111,4 +93,9 @@ def run_row(name: str, extent: Extent) -> Row:
     return replace(row, row=name, what=what, seconds=row.seconds or time.perf_counter() - started)
 
 
-NAMES = sorted(ROWS, key=lambda name: (name[0] == "A", int("".join(filter(str.isdigit, name))), name))
+def rank(name: str) -> tuple[bool, int, str]:
+    """Return a sort key: faults before attacks, by number."""
+    return name[0] == "A", int("".join(filter(str.isdigit, name))), name
+
+
+NAMES = sorted(ROWS, key=rank)

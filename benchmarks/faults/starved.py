@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sqlite3
-import tempfile
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from cognitive_memory_core.models.local import LOADED_AFTER
-from tests.support.onebot import BotProcess, OneBotClient, data_of, prepare, start
+from tests.support.onebot import BotProcess, OneBotClient
 from tests.support.waiting import until
 
 from ..fault_row import Extent, Row
-from .doors import PLUGIN
+from .bots import PLUGIN, a_bot, rows_of
 
 SHARE = 0.2  # of a core
 A_SECOND, GROUPS, PEOPLE = 50, 20, 50  # messages, and where and by whom they are said
@@ -96,46 +94,33 @@ def f37(extent: Extent) -> Row:
 
 
 async def _lived(plugins: dict[str, str], seconds: float) -> _Life:
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        home = Path(folder)
-        prepare(
-            home, {**plugins, "probe": PROBE}, ["LOG_LEVEL=WARNING", "COGNITIVE_MEMORY__VECTOR_STORE__BACKEND=exact"]
-        )
-        bot = start(home, {"PYTHONHASHSEED": "0"})
-        try:
-            async with bot.client() as client:
-                if plugins:
-                    await until((data_of(home) / "ledger.db").exists)
-                await _rested(bot.process.pid)
-                begun = time.time()
-                throttling = asyncio.create_task(_throttle(bot))
-                sent = await _said(client, seconds)
-                ended = time.time()
-                bot.process.send_signal(signal.SIGTERM)
-                await asyncio.to_thread(bot.process.wait, 300.0)
-                stopping = time.time() - ended
-                await throttling
-        finally:
-            bot.kill()
-        handled = (home / "handled.txt").read_text().split()
-        looks = [json.loads(line) for line in (home / "seen.txt").read_text().splitlines()]
+    async with a_bot(["LOG_LEVEL=WARNING"], {**plugins, "probe": PROBE}, PYTHONHASHSEED="0") as bot:
+        async with bot.client() as client:
+            if plugins:
+                await until((bot.data / "ledger.db").exists)
+            await _rested(bot.process.pid)
+            begun = time.time()
+            throttling = asyncio.create_task(_throttle(bot))
+            sent = await _said(client, seconds)
+            ended = time.time()
+            bot.process.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(bot.process.wait, 300.0)
+            stopping = time.time() - ended
+            await throttling
+        handled = (bot.home / "handled.txt").read_text().split()
+        looks = [json.loads(line) for line in (bot.home / "seen.txt").read_text().splitlines()]
         flood = [look for look in looks if begun <= look[0] <= ended]
         first, last, count = flood[0], flood[-1], max(len(handled), 1)
         return _Life(
             sent,
             len(handled),
-            len(set(handled) - _logged(home)) if plugins else 0,
+            len(set(handled) - {one for (one,) in rows_of(bot.data, "SELECT id FROM messages")[0]}) if plugins else 0,
             max(look[1] for look in flood),
             (last[2] - first[2]) / count,
             1000 * (last[3] - first[3]) / count,
             (last[4] - first[4]) / (last[0] - first[0]) * 60 / 1e6,
             stopping,
         )
-
-
-def _logged(home: Path) -> set[str]:
-    with closing(sqlite3.connect(data_of(home) / "ledger.db")) as ledger:
-        return {row[0] for row in ledger.execute("SELECT id FROM messages")}
 
 
 async def _said(client: OneBotClient, seconds: float) -> int:

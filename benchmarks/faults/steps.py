@@ -117,8 +117,10 @@ class Unwritten(Exception):
 class Found:
     """What a new process finds: tokens, and names of incomplete files."""
 
-    tokens: Tokens
+    tokens: Tokens = field(default_factory=Tokens)
     torn: tuple[str, ...] = ()
+    kept: profiles.Kept | None = None  # the files of profiles before they are read, which repairs damage
+    read: tuple[list[Any], list[str]] = ((), ())  # profiles that the steps change, and summaries of revisions
 
 
 async def found(data: Path, *, drafts: Iterable[Draft] = (), whole: bool = False) -> Found:
@@ -289,17 +291,45 @@ class Step:
         rest = await found(data, drafts=self.drafts, whole=self.drains)
         return Found(rest.tokens, (*torn, *rest.torn))
 
-    def judged(self, found: Found, before: Tokens, *, is_acked: bool, after: Iterable[str] = ()) -> Verdict:
-        """Compare what is there with the state before and with what was acknowledged, in the step and ``after`` it."""
-        tokens, things = found.tokens, self.new - _states(self.new)
+    def judged(self, found: Found, before: Found, done: Found, *, is_acked: bool, after: Iterable[str] = ()) -> Verdict:
+        """Compare what is there with the state before and with what was acknowledged, in the step and ``after`` it.
+
+        ``done`` is what an undisturbed run leaves.
+        """
+        tokens, things, old = found.tokens, self.new - _states(self.new), set(before.tokens)
         is_all_due = is_acked or any(tokens[token] for token in things)
-        due = set(before) - _states(before) - self.gone | (self.new if is_all_due else frozenset()) | set(after)
-        known = {*before, *self.new, *AFTER.values()}
+        due = old - _states(old) - self.gone | (self.new if is_all_due else frozenset()) | set(after)
+        known = {*old, *self.new, *AFTER.values()}
         twice = {token for token in set(tokens) - _states(tokens) if tokens[token] > 1 or token not in known}
         undead = {token for token in self.gone if is_acked and tokens[token]}
         missing = {token for token in due if not tokens[token]}
         behind = {token for token in missing if self.drains and token.startswith("summary:")}
         return Verdict(sorted(missing - behind), sorted(twice | undead), found.torn, len(behind))
+
+
+@dataclass(frozen=True)
+class ProfileStep(Step):
+    """A write of a profile store: a profile is the old or the new one, and its revisions are whole."""
+
+    async def found(self, data: Path) -> Found:
+        """Return the files and what the next process reads, which can then do the step."""
+        kept, store = profiles.Kept.of(data), profiles.opened(data, days=2)
+        keys = (profiles.TANG, profiles.GROUP_KEY, profiles.MILI_THERE)
+        read = [await store.find(key) for key in keys], await profiles.past(store)
+        await self.act(Stage(data, profiles=profiles.opened(data, days=2)))
+        return Found(kept=kept, read=read)
+
+    def judged(self, found: Found, before: Found, done: Found, *, is_acked: bool, after: Iterable[str] = ()) -> Verdict:
+        """Compare the files, and what was read of them, with those before and after an undisturbed run."""
+        assert found.kept
+        assert before.kept
+        assert done.kept
+        (now, past), (old, old_past), (new, new_past) = found.read, before.read, done.read
+        twin = [*new_past, *old_past[-1:]]  # pruned by the next write
+        is_either = all(one in both for one, *both in zip(now, old, new, strict=True))
+        harm = profiles.harm(found.kept, before.kept, done.kept, is_done=is_acked)
+        harm += profiles.Harm(neither=not (is_either and past in (old_past, new_past, twin)))
+        return Verdict([f"{harm}"] * (harm.torn + harm.unwhole + harm.neither), [], ())
 
 
 def _states(tokens: Iterable[str]) -> set[str]:
@@ -403,8 +433,8 @@ LEDGER_STEPS = {
     ),
     "end_summaries": Step(lambda stage: _copy_memo(stage.data, "二"), new=_memo("二", "summary")),
 }  # fmt: skip
-PROFILE_STEPS = {  # checked by their own oracle: see profile_writes.py
-    f"profile {name}": Step(lambda stage, act=act: act(stage.profiles), ("profiles",), lay=profiles.seeded)
+PROFILE_STEPS = {
+    f"profile {name}": ProfileStep(lambda stage, act=act: act(stage.profiles), ("profiles",), lay=profiles.seeded)
     for name, act in profiles.ACTS.items()
 }
 STEPS = {

@@ -1,14 +1,13 @@
-"""F2, F3, F4, F5, F9 and F31: one system call of a step killed or failing, by strace, which they need."""
+"""F2, F3, F4, F5, F9, F22 and F31: one system call of a step killed or failing, by strace, which they need."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
 from ..fault_row import Extent, Row
-from .steps import LEDGER_STEPS, QUEUE_STEPS
+from .steps import LEDGER_STEPS, PROFILE_STEPS, QUEUE_STEPS
 from .traced import Call, Injection, Outcome, Plan, Scene, Tally, rehearsed, struck
 
 LONGEST = ("historian", "new ledger", "migration with its copy")  # first, as two run side by side
@@ -16,7 +15,6 @@ WAYS = (*LONGEST, *sorted({*QUEUE_STEPS, *LEDGER_STEPS}.difference(LONGEST)))
 CODES = ("ENOSPC", "EIO", "EACCES")
 MUST_REFUSE = ("enqueue", "claim", "message log append", "event commit", "memo")  # if one of their syncs failed
 SYNCS = ("fsync", "fdatasync")
-EXAMPLE = 160  # characters of an example in the note; stderr has each in full
 
 
 def f2(extent: Extent) -> Row:
@@ -66,7 +64,7 @@ def f4(extent: Extent) -> Row:
 
 def f5(extent: Extent) -> Row:
     """Check with strace that contents and names are synced, in this order, before the acknowledgement."""
-    scenes = rehearsed([way for way in WAYS if way != "historian"])
+    scenes = rehearsed([way for way in (*WAYS, *PROFILE_STEPS) if way != "historian"])
     checked = [published(scene.unharmed.calls, scene.standing) for scene in scenes]
     missing = [f"{scene.name}: {name}" for scene, (_, names) in zip(scenes, checked, strict=True) for name in names]
     note = f"{len(scenes)} ways, {sum(count for count, _ in checked)} files; missing syncs {len(missing)}"
@@ -80,6 +78,12 @@ def f9(extent: Extent) -> Row:
     return _row(tally, note)
 
 
+def f22(extent: Extent) -> Row:
+    """Kill at every call of every way to write a profile; row F5 has their syncs."""
+    tally = struck([*PROFILE_STEPS], _killing(extent.of(10_000, 5)))
+    return _row(tally, f"{len(PROFILE_STEPS)} ways; lost: torn profiles, snapshots not whole, neither old nor new")
+
+
 def f31(extent: Extent) -> Row:
     """Kill while all jobs are revived."""
     return _row(struck(["revive 500"], _killing(extent.of(60, 6))), "every job in one place")
@@ -90,16 +94,10 @@ def _killing(most: int) -> Plan:
 
 
 def _row(tally: Tally, note: str, *, failed: bool = False) -> Row:
-    said = [
-        note,
-        *([f"did not strike {tally.missed}"] if tally.missed else []),
-        *([f"second copy of a memo behind {tally.behind}"] if tally.behind else []),
-        "seconds: the whole row",
-        *(example[:EXAMPLE] for example in tally.examples[:2]),
-    ]
-    print(*tally.examples, sep="\n", file=sys.stderr)
-    is_bad = failed or bool(tally.torn or tally.crashed)
-    return Row(tally.injected, tally.lost, tally.twice, tally.stopped, note="; ".join(said), failed=is_bad)
+    parts = [note, *([f"did not strike {tally.missed}"] if tally.missed else [])]
+    parts += [f"second copy of a memo behind {tally.behind}"] if tally.behind else []
+    is_bad, counts = failed or bool(tally.torn or tally.crashed), (tally.lost, tally.twice, tally.stopped)
+    return Row(tally.injected, *counts, note="; ".join(parts), failed=is_bad, examples=tally.examples)
 
 
 def _is_retried(failed: Call, calls: list[Call]) -> bool:

@@ -30,7 +30,7 @@ from cognitive_memory_core.queue.job_queue import FileQueue
 
 from ..fault_row import Summed
 from .child import ROOT, command_of
-from .steps import PROFILE_STEPS, STEPS, Step, Tokens, Unwritten, prepared
+from .steps import PROFILE_STEPS, STEPS, Found, Step, Unwritten, prepared
 
 WRITING = (
     "write", "pwrite64", "fsync", "fdatasync", "?rename", "?renameat", "?renameat2", "?unlink", "?unlinkat",
@@ -278,7 +278,8 @@ class Scene:
     name: str
     step: Step
     template: Path
-    before: Tokens
+    before: Found
+    done: Found  # after an undisturbed run
     standing: frozenset[str]  # names of the existing files
     unharmed: Outcome
 
@@ -321,13 +322,14 @@ def _scene(folder: Path, name: str, process: Driver) -> Scene:
     template.mkdir(parents=True)
     asyncio.run(step.lay(template))
     shutil.copytree(template, data)
-    before = asyncio.run(step.found(data)).tokens
+    before = asyncio.run(step.found(data))
     shutil.rmtree(data)
     shutil.copytree(template, data)
     unharmed = process.take(name, data)
     assert unharmed.is_acked, f"{name}: {unharmed.said}"
+    done = asyncio.run(step.found(data))
     shutil.rmtree(data)
-    return Scene(name, step, template, before, frozenset(path.name for path in template.rglob("*")), unharmed)
+    return Scene(name, step, template, before, done, frozenset(path.name for path in template.rglob("*")), unharmed)
 
 
 def _counted(scene: Scene, injection: Injection, outcome: Outcome, data: Path) -> Tally:
@@ -335,7 +337,7 @@ def _counted(scene: Scene, injection: Injection, outcome: Outcome, data: Path) -
         return Tally(missed=1)
     found = asyncio.run(scene.step.found(data))
     after = scene.step.after if outcome.said_after == "acked" else ()
-    verdict = scene.step.judged(found, scene.before, is_acked=outcome.is_acked, after=after)
+    verdict = scene.step.judged(found, scene.before, scene.done, is_acked=outcome.is_acked, after=after)
     has_passed = outcome.log.count("(INJECTED)") == 1  # a new thread counts from one and meets the fault again
     is_stopped = has_passed and not injection.is_lasting and outcome.said_after.startswith("refused")
     is_kept = outcome.said.startswith("refused") and any(found.tokens[token] for token in scene.step.new)

@@ -1,12 +1,16 @@
-"""The settings, places and clock of rows about processes and disks; turns by number, and what became of them."""
+"""The settings, places, clocks and numbered turns of the rows, and what became of the turns."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 import os
 import re
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -21,45 +25,67 @@ from cognitive_memory_core.domain.scope import Scene, derived_id
 from cognitive_memory_core.domain.turn import Job, Turn
 from cognitive_memory_core.ports import Clock
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings.schema import (
-    CaptureSettings,
-    EmbeddingSettings,
-    HistorianSettings,
-    ModelsSettings,
-    QueueSettings,
-    Settings,
-    VectorStoreSettings,
-)
+from cognitive_memory_core.settings.schema import QueueSettings, Settings
 
 from ..fault_row import Counts
 
-ROOT = Path(__file__).resolve().parents[2]
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
 THERE = Scene.group("10002", "2000002", user_name="小雨", group_name="桌游局")
 FOLDERS = ("pending", "processing", "failed")
 QUEUE = QueueSettings(job_max_retries=1_000)  # no job is buried only because it was killed often
-SETTINGS = Settings(
-    queue=QUEUE,
-    historian=HistorianSettings(poll_interval_seconds=0.05),
-    capture=CaptureSettings(log_days=36_500),  # so that rows of one fixed day are not pruned
-    vector_store=VectorStoreSettings(backend="exact"),  # the vector store has rows of its own
-    models=ModelsSettings(embedding=EmbeddingSettings(local="hash")),  # so that rows do not depend on when it is loaded
+EXACT: Mapping[str, Any] = {"vector_store": {"backend": "exact"}}  # the vector store has rows of its own
+SETTINGS = Settings.model_validate(
+    {
+        **EXACT,
+        "queue": QUEUE,
+        "historian": {"poll_interval_seconds": 0.05},
+        "capture": {"log_days": 36_500},  # so that rows of one fixed day are not pruned
+        "models": {"embedding": {"local": "hash"}},  # so that rows do not depend on when an encoder is loaded
+    }
 )
 DRAINING = 300.0  # seconds
 GROUPS = 7  # among which turns are spread
-NUMBER = re.compile(r"第 ?(\d+) ?轮")
+NUMBER = re.compile(r"第 ?(\d+) ?(?:轮|号茶)")
+PAGE = 200
+PAUSE = 0.02  # seconds between two checks
 
 
+def now() -> datetime:
+    """Return the current instant."""
+    return datetime.now(timezone.utc)
+
+
+@dataclass
 class MachineClock:
-    """The machine's own time."""
+    """The machine's own time, or ahead of it, so that pauses after failures are over."""
+
+    ahead: timedelta = timedelta()
 
     def now(self) -> datetime:
         """Return the current instant."""
-        return datetime.now(timezone.utc)
+        return now() + self.ahead
 
 
 CLOCK = MachineClock()
+
+
+def model_settings(url: str = "", model: Mapping[str, Any] | None = None, **groups: Any) -> core.Settings:
+    """Return settings for rows about models: no vector store, fast polling, one chat model at ``url``."""
+    historian = {"api_url": url, "model_name": "m", "timeout_seconds": 1.0, **(model or {})} if url else {}
+    wanted: dict[str, Any] = {**EXACT, "models": {"historian": historian}, "daily_calls": 0, **groups}
+    wanted["historian"] = {"poll_interval_seconds": 0.05, **groups.get("historian", {})}
+    return core.Settings.from_mapping(wanted)
+
+
+@asynccontextmanager
+async def a_memory(
+    settings: core.Settings = SETTINGS, **given: Any
+) -> AsyncGenerator[tuple[core.CognitiveMemory, Path], None]:
+    """Open a memory in a temporary data directory; yield both."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        async with core.CognitiveMemory.open(settings, Path(folder) / "data", **given) as memory:
+            yield memory, Path(folder) / "data"
 
 
 def a_job(name: str, scene: Scene = HERE) -> Job:
@@ -88,27 +114,88 @@ def turn(number: int, scene: Scene | None = None, **fields: Any) -> Turn:
     return Turn(scene or Scene.group(group, person, user_name="小雨"), **fields)
 
 
-async def counted(memory: core.CognitiveMemory, accepted: Iterable[int], *, perhaps: Iterable[int] = ()) -> Counts:
-    """Let everything be done, and count events and memos by the turn that they name, and jobs that are left.
+def own_scene(number: int) -> Scene:
+    """Return the scene of a number that has a group and a speaker of its own."""
+    return Scene.group(str(100_001 + number), str(2_000_001 + number), user_name="小雨", group_name="茶会")
 
-    Accepted turns are there once, those in ``perhaps`` at most once.
-    """
-    assert await memory.drain(DRAINING)
+
+def sentence(number: int) -> str:
+    """Return the text that is said in such a scene, with its speaker's label."""
+    return f"小雨({2_000_001 + number}) 喜欢第 {number} 号茶"
+
+
+def own_turn(number: int) -> Turn:
+    """Return the turn of such a scene; it has no memo."""
+    return Turn(own_scene(number), observations=[sentence(number)], request_id=f"t{number}")
+
+
+def number_in(text: str) -> int:
+    """Return the number of the turn that a text belongs to; -1 for none."""
+    found = NUMBER.search(text)
+    return int(found[1]) if found else -1
+
+
+async def paced(a_second: float, seconds: float = math.inf) -> AsyncIterator[int]:
+    """Yield numbers at a steady pace, whatever is done with them."""
+    started, number = time.perf_counter(), 0
+    while (passed := time.perf_counter() - started) < seconds:
+        while number < passed * a_second:
+            yield number
+            number += 1
+        await asyncio.sleep(PAUSE / 2)
+
+
+async def drained(memory: core.CognitiveMemory, seconds: float) -> bool:
+    """Wait until nothing waits, also while a model is unavailable."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if await memory.drain(min(5.0, seconds)):
+            return True
+    return False
+
+
+async def wait_idle(memory: core.CognitiveMemory, seconds: float) -> None:
+    """Wait until no job waits or runs, without hurrying other work."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not (jobs := (await memory.status()).jobs).pending + jobs.processing:
+            return
+        await asyncio.sleep(PAUSE)
+
+
+async def listed(memory: core.CognitiveMemory) -> list[core.Event]:
+    """Return every event that is not retired."""
+    found: list[core.Event] = []
+    while page := await memory.events(core.Scene.operator(), limit=PAGE, offset=len(found)):
+        found += page
+    return found
+
+
+async def counted(
+    memory: core.CognitiveMemory, accepted: Iterable[int], kinds: Iterable[str] = ("event", "memo")
+) -> Counts:
+    """Count what became of accepted turns: lost and stored twice by the events and memos that name them; jobs left."""
     jobs = (await memory.status()).jobs
-    kinds: dict[str, Counter[int]] = {"event": Counter(), "memo": Counter()}
+    found: dict[str, Counter[int]] = {kind: Counter() for kind in kinds}
     for row in map(orjson.loads, await exported(memory)):
-        if row.get("type") in kinds and (found := NUMBER.search(row["text"])):
-            kinds[row["type"]][int(found[1])] += row.get("count", 1)
-    lost = sum(1 for number in set(accepted) - {*perhaps} if not all(counts[number] for counts in kinds.values()))
-    twice = sum(1 for counts in kinds.values() for count in counts.values() if count > 1)
+        if row.get("type") in found and (number := number_in(row["text"])) >= 0:
+            found[row["type"]][number] += row.get("count", 1)
+    lost = sum(1 for number in set(accepted) if not all(counts[number] for counts in found.values()))
+    twice = sum(1 for counts in found.values() for count in counts.values() if count > 1)
     return Counts(lost, twice, jobs.pending + jobs.processing + jobs.failed)
+
+
+async def finished(memory: core.CognitiveMemory, accepted: Iterable[int]) -> Counts:
+    """Let everything be done, and count what became of accepted turns."""
+    assert await memory.drain(DRAINING)
+    return await counted(memory, accepted)
 
 
 async def counted_in(data: Path, accepted: Iterable[int], clock: Clock | None = None) -> Counts:
     """Open a directory and count what became of accepted turns; jobs that were buried are tried again."""
     async with core.CognitiveMemory.open(SETTINGS, data, clock=clock) as memory:
         await memory.revive()
-        return await counted(memory, accepted)
+        return await finished(memory, accepted)
 
 
 async def exported(memory: core.CognitiveMemory) -> list[bytes]:
@@ -133,3 +220,7 @@ class AcceptedTurns:
             file.flush()
             os.fsync(file.fileno())
         self.accepted.append(number)
+
+    def first(self, again: int) -> int:
+        """Return the first number of the next process, which hands in the last turns again."""
+        return max([0, *(number + 1 - again for number in self.accepted)])

@@ -1,19 +1,15 @@
-"""F22 and F23: profile writes that fail at every operation, and profiles with several concurrent writers."""
+"""F23: two merges of one profile at once, while somebody edits its file by hand."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import shutil
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,115 +26,11 @@ from tests.support.disk import FaultyDisk
 from tests.support.ledgers import a_fact
 from tests.support.merging import ScriptedMerger
 from tests.support.profiles import (
-    ACTS,
-    GROUP_KEY,
     KEEP,
-    MILI_THERE,
-    TANG,
-    Harm,
-    Kept,
-    harm,
     opened,
-    past,
-    seeded,
 )
 
 from ..fault_row import Extent, Row, Summed
-from . import traced
-from .steps import PROFILE_STEPS
-from .syscalls import published
-from .traced import Injection
-
-# F22.
-
-
-@dataclass
-class Count(Summed):
-    """The summed results of the faults of one kind of write."""
-
-    points: int = 0
-    missed: int = 0
-    harm: Harm = field(default_factory=Harm)
-    unsynced: list[str] = field(default_factory=list[str])
-    examples: list[str] = field(default_factory=list[str])
-
-
-Read = tuple[list[Profile | None], list[str]]  # what a process reads: profiles that the steps change, and a past
-
-
-async def _read(root: Path) -> Read:
-    profiles = opened(root, days=2)
-    return [await profiles.find(key) for key in (TANG, GROUP_KEY, MILI_THERE)], await past(profiles)
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """A step with the state before it and after an undisturbed run, as files and as read by a process."""
-
-    step: str
-    seed: Path
-    before: Kept
-    after: Kept
-    old: Read
-    new: Read
-
-    @classmethod
-    async def of(cls, step: str, folder: Path) -> Rehearsal:
-        """Create the state before a step, and run the step in a copy."""
-        untouched, done = folder / "seed", folder / "done"
-        untouched.mkdir(parents=True)
-        await seeded(untouched)
-        shutil.copytree(untouched, done)
-        await ACTS[step](opened(done, days=1))
-        before, after, new = Kept.of(untouched), Kept.of(done), await _read(done)
-        shutil.copytree(untouched, folder / "read")  # reading repairs damage
-        return cls(step, untouched, before, after, await _read(folder / "read"), new)
-
-    async def judged(self, root: Path, where: str, *, is_done: bool) -> Count:
-        """Check the files, read them as the next process does, and run the step again."""
-        found = harm(Kept.of(root), self.before, self.after, is_done=is_done)
-        now, kept = await _read(root)
-        twin = [*self.new[1], *self.old[1][-1:]]  # pruned by the next write
-        is_either = all(one in both for one, *both in zip(now, self.old[0], self.new[0], strict=True))
-        await ACTS[self.step](opened(root, days=2))
-        found += Harm(neither=not (is_either and kept in (self.old[1], self.new[1], twin)))
-        return Count(harm=found, examples=[f"{self.step}, {where}: {found}"] if found != Harm() else [])
-
-
-def f22(extent: Extent) -> Row:
-    """Kill a real process at writing system calls of every kind of profile write."""
-    with ThreadPoolExecutor(traced.SIDE_BY_SIDE) as pool:
-        total = sum(pool.map(partial(_killed, most=extent.of(10_000, 5)), PROFILE_STEPS), Count())
-    print(*total.examples, *total.unsynced, sep="\n", file=sys.stderr)
-    note = (
-        f"{len(PROFILE_STEPS)} ways, SIGKILL at system calls; torn profiles {total.harm.torn}, snapshots not whole "
-        f"{total.harm.unwhole}, neither old nor new {total.harm.neither}; syncs missing before or after a rename "
-        f"{len(total.unsynced)}; did not strike {total.missed}; seconds: the whole row"
-    )
-    lost = total.harm.torn + total.harm.unwhole + total.harm.neither
-    return Row(total.points, lost, note=note, failed=bool(total.unsynced or total.missed * 10 > total.points))
-
-
-def _killed(name: str, most: int) -> Count:
-    count = Count()
-    with tempfile.TemporaryDirectory() as folder, traced.driver(Path(folder)) as driver:
-        scene = asyncio.run(Rehearsal.of(name.removeprefix("profile "), Path(folder) / "scene"))
-        data = Path(folder) / "data"
-        shutil.copytree(scene.seed, data)
-        unharmed = driver.take(name, data)
-        assert unharmed.is_acked, f"{name}: {unharmed.said}"
-        count.unsynced += published(unharmed.calls, frozenset(path.name for path in scene.seed.rglob("*")))[1]
-        for point in unharmed.points(most):
-            shutil.rmtree(data)
-            shutil.copytree(scene.seed, data)
-            injection = Injection(*point, "signal=KILL")
-            outcome = driver.take(name, data, injection)
-            count += asyncio.run(scene.judged(data, str(injection), is_done=outcome.is_acked))
-            count += Count(points=outcome.has_struck, missed=not outcome.has_struck)
-    return count
-
-
-# F23.
 
 KEY = ProfileKey.member("10001", "2000001")
 SCENE = Scene.group(KEY.group_id, KEY.user_id, user_name="阿棠")
@@ -150,19 +42,16 @@ ENOUGH = 60.0  # seconds per round
 
 def f23(extent: Extent) -> Row:
     """Let two mergers and an admin write one profile at once."""
-    started = time.monotonic()
     rounds = [asyncio.run(_merged_at_once(extent.seed + number)) for number in range(extent.of(60, 4))]
     total = sum(rounds, Met())
     note = (
         f"two mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} facts, {total.merges} "
         f"merges, {total.edits} edits by hand, overtaken {total.overtaken}; an edit may come before any operation of "
         "the disk, but not between the last look at the file and its rename; lost: facts and edits that are in no "
-        "profile; the state machine over all orders is a test; seconds: the whole row"
+        "profile; the state machine over all orders is a test"
     )
-    print(*total.lost, sep="\n", file=sys.stderr)
-    is_idle = not (total.overtaken and total.edits)
-    injected = total.merges + total.edits
-    return Row(injected, len(total.lost), 0, total.stuck, time.monotonic() - started, note, is_idle)
+    is_idle, injected = not (total.overtaken and total.edits), total.merges + total.edits
+    return Row(injected, len(total.lost), 0, total.stuck, note=note, failed=is_idle, examples=total.lost)
 
 
 @dataclass
