@@ -25,7 +25,7 @@ import cognitive_memory_core as core
 
 from . import heard, replies
 from .auto_consider import considerer
-from .command_table import chat_text, is_ours
+from .command_table import chat_text
 from .config import JsonFile, lent_model, setup
 from .erasure import note_departure, on_erased, returned
 from .heard import find_message, line_copies, sent_at
@@ -192,23 +192,22 @@ async def _is_kept(
 class _Recording(Rule):
     """Records messages, except commands and what the settings exclude, and acts on withdrawals and departures.
 
-    It matches calls of ``/memory`` only, because NoneBot logs two INFO lines for each run of a handler. As a class it
-    costs no task: NoneBot starts seven for each event and each rule that is a function, and one for each matcher.
+    It matches nothing, because NoneBot logs two INFO lines for each run of a handler. As a class it costs no task:
+    NoneBot starts seven for each event and each rule that is a function, and one for each matcher.
     """
 
     async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
+        """Record an event."""
         kind = event.get_type()
         if kind == "message":
             await _take(bot, event)
-            return is_ours(event.get_plaintext())
-        if kind == "notice":
+        elif kind == "notice":
             await withdraw(bot, event)
             await note_departure(bot, event)
         return False
 
 
-hearing = on(priority=0, block=True)  # before chat plugins, whose default priority is 1
-hearing.rule = _Recording()
+on(priority=1, block=False).rule = _Recording()
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:

@@ -131,10 +131,14 @@ def checked_target(path: Path, data_dir: Path) -> Path:
 
 
 def outside(path: Path, data_dir: Path, refusal: str) -> Path:
-    """Return the absolute path, whose last name may be a link; raise BadArgument if it is in the data directory."""
+    """Return the absolute path, whose last name may be a link; raise BadArgument if it is in the data directory.
+
+    The directory may have other names: by a mount, or where letters of either case are one.
+    """
     try:
         place = path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
-        is_inside = any(one.is_relative_to(data_dir.resolve()) for one in (place, place.resolve()))
+        around = (one for where in (place, place.resolve()) for one in (where, *where.parents) if one.exists())
+        is_inside = any(one.samefile(data_dir) for one in around)
     except (OSError, RuntimeError, ValueError) as unusable:  # a cycle of links, or a NUL character
         reason = type(unusable).__name__
         raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason)) from unusable

@@ -19,16 +19,18 @@ from ipaddress import ip_address
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from nonebot import on_message
 from nonebot.adapters import Bot, Event, MessageSegment
 from nonebot.compat import type_validate_python
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
+from nonebot.rule import Rule
 
 import cognitive_memory_core as core
 
 from .. import heard, replies
-from ..capture import announce, hearing, unrecorded
-from ..command_table import Command, called, nearest
+from ..capture import announce, unrecorded
+from ..command_table import Command, called, is_ours, nearest
 from ..config import setup
 from ..lifecycle import get_memory, lifetime
 from ..limits import Lasting, TokenBuckets, complain
@@ -261,10 +263,20 @@ class Call:
         return replies.commands.usage(self.command)
 
 
+class _Calls(Rule):
+    """Matches calls of ``/memory``; a class costs no task for each message."""
+
+    async def __call__(self, _bot: Bot, event: Event, *_: object) -> bool:
+        """Return whether a message is one."""
+        return is_ours(event.get_plaintext())
+
+
 _pace = TokenBuckets(CALLS, CALLS)
+calling = on_message(priority=0, block=True)  # chat plugins, whose default priority is 1, never answer a call
+calling.rule = _Calls()
 
 
-@hearing.handle()
+@calling.handle()
 async def reply(bot: Bot, event: Event) -> None:
     """Carry out a call, or reply with the reason for refusing it.
 

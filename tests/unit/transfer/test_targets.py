@@ -130,6 +130,18 @@ async def test_a_backup_does_not_follow_a_link(memory: CognitiveMemory, tmp_path
     assert names(tmp_path / "empty") == set()
 
 
+async def test_another_name_of_the_data_directory_is_recognised(
+    memory: CognitiveMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A target under a mount of the data directory, whose path tells nothing, is refused."""
+    mounted, samefile = tmp_path / "mounted", Path.samefile
+    mounted.mkdir()
+    monkeypatch.setattr(Path, "samefile", lambda one, other: one == mounted or samefile(one, other))
+    with pytest.raises(BadArgument, match="数据目录之外"):
+        await memory.backup(mounted / "copy")
+    assert names(mounted) == set()
+
+
 async def exported(memory: CognitiveMemory, path: Path) -> None:
     """Export everything."""
     await memory.export(path)
