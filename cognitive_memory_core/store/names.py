@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure import stays_out
@@ -44,13 +43,9 @@ SELECT DISTINCT w.name FROM worn w WHERE EXISTS (
 class NameBook(Table):
     """Current and earlier names of people, by place."""
 
-    async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
-        """Record a person's name in a place; blank names are ignored."""
-        await self.note_all([Alias(scope, user_id, name, at, at)])
-
     @writes
     def note_all(self, connection: Connection, sightings: Iterable[Alias]) -> list[Alias]:
-        """Record several names; return those that are now the person's latest name in their place, and were not before.
+        """Record names that are not blank; return those that became the person's latest name in their place.
 
         To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """

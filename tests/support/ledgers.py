@@ -14,8 +14,8 @@ from typing import Any
 from cognitive_memory_core.domain.event import Event, Fact
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Memo, Pin
+from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.domain.turn import Alias, Memo, Pin
 from cognitive_memory_core.ports import Clock, Vector
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
@@ -50,6 +50,11 @@ def close_ledgers() -> None:
         ledger = _opened.pop()
         ledger.database.close_now()
         ledger.database.path.unlink()
+
+
+async def name_person(ledger: Ledger, scope: Scope, user_id: str, name: str, at: datetime) -> None:
+    """Record a person's name in a place."""
+    await ledger.names.note_all([Alias(scope, user_id, name, at, at)])
 
 
 def later(**period: float) -> datetime:

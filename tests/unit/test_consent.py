@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_ledger
+from tests.support.ledgers import a_ledger, name_person
 
 
 class UnreadableNames:
@@ -52,8 +52,8 @@ async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
 async def test_every_name_somebody_had_is_hidden() -> None:
     """Every name that a person had in any group is hidden, not only the latest."""
     ledger = a_ledger()
-    await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
-    await ledger.names.note(type(GROUP).group("10002", "2000001").scope, "2000001", "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, "2000001", "海棠未眠", NOON)
+    await name_person(ledger, type(GROUP).group("10002", "2000001").scope, "2000001", "阿棠", NOON)
     consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     assert consent.hidden("海棠未眠就是阿棠") == "某位成员就是某位成员"
@@ -64,7 +64,7 @@ async def test_every_name_somebody_had_is_hidden() -> None:
 async def test_every_text_of_an_experience_is_redacted() -> None:
     """Problem, solution and outcome of an experience name nobody who opted out."""
     ledger = a_ledger()
-    await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
+    await name_person(ledger, GROUP.scope, "2000001", "海棠未眠", NOON)
     consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     told = an_event(
@@ -216,7 +216,7 @@ async def test_a_namesake_is_not_hidden() -> None:
     """A name that another person has in the same group is hidden only before the id."""
     ledger = a_ledger()
     for person in ("2000001", "2000009"):
-        await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
+        await name_person(ledger, GROUP.scope, person, "阿棠", NOON)
     consent = Consent(ledger)
     await consent.opt_out("2000001", NOON)
     assert consent.hidden("阿棠(2000001)和阿棠(2000009)，阿棠") == "某位成员和阿棠(2000009)，阿棠"

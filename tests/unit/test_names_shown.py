@@ -13,7 +13,7 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.query import CurrentNames, with_present_names
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_ledger, later
+from tests.support.ledgers import a_ledger, later, name_person
 from tests.support.ports import direct
 from tests.support.telling import EXACT, say
 from tests.support.waiting import PATIENCE
@@ -64,8 +64,8 @@ async def test_rank_stands_beside_a_name(tmp_path: Path) -> None:
 async def test_a_profile_names_people_as_they_are_called_now() -> None:
     """The text and the tags of a profile follow the names of its place; a group's and a member's share it."""
     ledger = a_ledger()
-    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
-    await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", later(hours=1))
+    await name_person(ledger, GROUP.scope, "2000001", "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, "2000001", "海棠未眠", later(hours=1))
     for key in (ProfileKey.group("10001"), ProfileKey.member("10001", "2000002")):
         profile = Profile(key, "读书会", ("阿棠(2000001)的朋友",), "和阿棠(2000001)爬山", NOON)
         (shown,) = await CurrentNames(ledger.names).of([profile])
@@ -108,8 +108,8 @@ async def test_names_are_those_of_the_events_own_place() -> None:
     """In private somebody's words of a group name people as that group does; lines of the log stay as they were."""
     ledger = a_ledger()
     for scope, name in ((GROUP.scope, "海棠"), (OTHER_GROUP.scope, "棠棠"), (PRIVATE.scope, "小棠")):
-        await ledger.names.note(scope, "2000001", "阿棠", NOON)
-        await ledger.names.note(scope, "2000001", name, later(hours=1))
+        await name_person(ledger, scope, "2000001", "阿棠", NOON)
+        await name_person(ledger, scope, "2000001", name, later(hours=1))
     text = "阿棠(2000001)来了"
     line = a_message(text).as_event()
     events = [*(an_event(text, scene) for scene in (GROUP, OTHER_GROUP, PRIVATE)), line]

@@ -28,7 +28,7 @@ from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_ledger, a_memo, a_pin, archived
+from tests.support.ledgers import a_ledger, a_memo, a_pin, archived, name_person
 from tests.support.mirrors import ListedMirror
 from tests.support.ports import Away
 from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE, TemporaryProfiles, a_profile
@@ -136,7 +136,7 @@ class World:
     async def fill(self) -> None:
         """Store data about the person everywhere."""
         ledger, at = self.ledger, NOON + SAID
-        await ledger.names.note(GROUP.scope, "2000001", "阿棠", at)
+        await name_person(ledger, GROUP.scope, "2000001", "阿棠", at)
         theirs = an_event("阿棠(2000001) 的悄悄话", happened_at=at, id="e1", sender_name="阿棠")
         about = an_event("米粒(2000002) 说阿棠(2000001) 怕狗", MILI, happened_at=at, id="e2")
         await ledger.events.commit(a_draft(theirs, about))

@@ -31,7 +31,7 @@ from cognitive_memory_core.settings.schema import Live, Settings
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_ledger
+from tests.support.ledgers import a_ledger, name_person
 from tests.support.listed_profiles import a_listed
 from tests.support.ports import CountingEmbedder, direct
 
@@ -257,7 +257,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Cognitiv
     """Build a memory over sources that leak; one person has opted out."""
     live, ledger = Live(Settings(**settings)), a_ledger()
     consent = Consent(ledger, live)
-    await ledger.names.note(HIDDEN.scope, HIDDEN.user_id, "豆沙", NOON)
+    await name_person(ledger, HIDDEN.scope, HIDDEN.user_id, "豆沙", NOON)
     await consent.opt_out(HIDDEN.user_id, NOON)
     leaky: Any = Leaky(scenes, told)
     profiles: Any = LeakyProfiles(scenes, told)

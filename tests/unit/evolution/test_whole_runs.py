@@ -15,7 +15,7 @@ from cognitive_memory_core.errors import AlreadyEvolving, StorageRefused
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
-from tests.support.ledgers import Ledger, a_ledger
+from tests.support.ledgers import Ledger, a_ledger, name_person
 
 CHAT = a_chat(
     (TEA, "以后每周六晚上讨论新番"),
@@ -35,8 +35,8 @@ async def prepared(ledger: Ledger) -> EvolvingGroup:
     """Return a group with two beliefs, a chat, and a model that updates, creates and deletes."""
     await ledger.log.append(CHAT)
     for line in CHAT:
-        await ledger.names.note(
-            line.scene.scope, line.sender_id, line.scene.user_name, line.sent_at - timedelta(days=8)
+        await name_person(
+            ledger, line.scene.scope, line.sender_id, line.scene.user_name, line.sent_at - timedelta(days=8)
         )
     await ledger.beliefs.commit([begun(a_belief(FRIDAY, "b1", strength=0.9)), begun(a_belief(GAMES, "b2"))])
     group = await EvolvingGroup.over(ledger)

@@ -20,6 +20,7 @@ from cognitive_memory_core.profiles.files import Overtaken
 from cognitive_memory_core.prompts.rendering import MOST_FACTS
 from cognitive_memory_core.settings.schema import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
+from tests.support.ledgers import name_person
 from tests.support.merging import ScriptedMerger, World
 from tests.support.profiles import TANG, TANG_THERE, a_profile
 from tests.support.sizes import sized
@@ -176,10 +177,10 @@ async def test_what_is_withdrawn_while_it_is_merged_leaves_with_the_next_merge()
 async def test_the_name_is_the_latest_in_the_place(key: ProfileKey, scope: Scope) -> None:
     """A profile has its person's latest cleaned name in its own scope, and never one from elsewhere."""
     world = World()
-    await world.ledger.names.note(scope, "2000001", "旧名", NOON)
-    await world.ledger.names.note(scope, "2000001", "阿棠(管理员)\n\u202e", NOON.replace(hour=13))
-    await world.ledger.names.note(Scope("default", "group", "10002"), "2000001", "别处的名字", NOON.replace(hour=14))
-    await world.ledger.names.note(scope, "2000002", "米粒", NOON.replace(hour=15))
+    await name_person(world.ledger, scope, "2000001", "旧名", NOON)
+    await name_person(world.ledger, scope, "2000001", "阿棠(管理员)\n\u202e", NOON.replace(hour=13))
+    await name_person(world.ledger, Scope("default", "group", "10002"), "2000001", "别处的名字", NOON.replace(hour=14))
+    await name_person(world.ledger, scope, "2000002", "米粒", NOON.replace(hour=15))
     await world.tell(key, "甲")
     await world.entity.merge(key)
     assert world.merger.merged[0][0] == Person("2000001", "阿棠〔管理员〕")

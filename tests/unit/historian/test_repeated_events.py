@@ -16,7 +16,7 @@ from cognitive_memory_core.historian.pipeline import MOST_NEAR, Surroundings, Su
 from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, a_ledger
+from tests.support.ledgers import Ledger, a_ledger, name_person
 
 TEA = an_event("阿棠(2000001)喜欢乌龙茶")
 QI = Scene.group("10001", "28471095", user_name="老齐")
@@ -25,7 +25,7 @@ QI = Scene.group("10001", "28471095", user_name="老齐")
 async def around(ledger: Ledger, work: Turn | Dialogue, *names: str) -> Surroundings:
     """Read what surrounds a job in a place where somebody has these names."""
     for number, name in enumerate(names):
-        await ledger.names.note(work.scene.scope, f"800000{number}", name, NOON)
+        await name_person(ledger, work.scene.scope, f"800000{number}", name, NOON)
     consent = Consent(ledger)
     await consent.load()
     return await SurroundingsReader(ledger, consent, Live(Settings())).surroundings(Job("job", work, NOON))

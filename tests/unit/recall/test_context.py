@@ -20,7 +20,7 @@ from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
 from cognitive_memory_core.text.terms import token_count
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_ledger
+from tests.support.ledgers import a_ledger, name_person
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import (
     CountingEmbedder,
@@ -88,7 +88,7 @@ async def without_people(*scenes):
     ledger = a_ledger()
     consent = Consent(ledger)
     for scene in scenes:
-        await ledger.names.note(scene.scope, scene.user_id, scene.user_name, NOON)
+        await name_person(ledger, scene.scope, scene.user_id, scene.user_name, NOON)
         await consent.opt_out(scene.user_id, NOON)
     return consent
 
@@ -182,7 +182,7 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, profi
     ledger = a_ledger(clock=FrozenClock())
     await ledger.log.append(lines)
     for scene, name in names:
-        await ledger.names.note(scene.scope, scene.user_id, name, NOON)
+        await name_person(ledger, scene.scope, scene.user_id, name, NOON)
     return a_recall(
         ledger,
         None,

@@ -24,7 +24,7 @@ from cognitive_memory_core.store.search.rows import EventRows, Rows, VectorRows,
 from cognitive_memory_core.text.characters import clear_caches
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with
+from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, name_person
 from tests.support.lines import lines_with
 from tests.unit.store.test_rows import terms_in
 
@@ -78,7 +78,7 @@ async def test_another_process_follows_what_is_reworded(tmp_path: Path) -> None:
     """Who only reads the file, and whose memory no erasure empties, finds nobody by a name that was hidden."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message("小满来了", Scene.group("10001", "2000002"))])
-    await ledger.names.note(GROUP.scope, "2000001", "小满", NOON)
+    await name_person(ledger, GROUP.scope, "2000001", "小满", NOON)
     reading = await Ledger.open(tmp_path / "ledger.db", read_only=True)
     assert len(await lines_with(reading.corpora, ["小满"], ReadFilter(GROUP), 5)) == 1
     await ledger.eraser.forget_person("2000001", NOON, lambda text: text.replace("小满", "某位成员"))

@@ -33,6 +33,7 @@ from tests.support.ledgers import (
     events_near,
     events_with,
     later,
+    name_person,
     shown,
 )
 from tests.support.lines import lines_with
@@ -84,8 +85,8 @@ async def test_two_events_that_say_the_same_without_the_person_become_one(ledger
     second = an_event("海棠未眠请客了", OTHER, message_ids=("m-2",), happened_at=later(hours=1))
     aside = an_event("阿棠请客了", replace(OTHER, user_id="2000003"))
     await embedded(ledger, [(event, a_vector(1, 0)) for event in (first, second, aside)])
-    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
-    await ledger.names.note(GROUP.scope, GONE, "海棠未眠", NOON)
+    await name_person(ledger, GROUP.scope, GONE, "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, GONE, "海棠未眠", NOON)
     wiped = await forgotten(ledger)
     assert (wiped.events, wiped.reworded) == (0, 3)
     assert await ledger.events.find(second.id) is None
@@ -101,7 +102,7 @@ async def test_a_reworded_event_is_found_as_a_duplicate_of_what_is_said_later(le
     """After an erasure an event's new text is compared for duplicates, the old one no longer."""
     event = an_event("阿棠请客了", OTHER)
     await committed(ledger, event)
-    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, GONE, "阿棠", NOON)
     await forgotten(ledger)
     await committed(ledger, an_event("某位成员请客了", OTHER, happened_at=later(days=1)))
     standing = await ledger.events.find(event.id)
@@ -240,8 +241,8 @@ class History:
         place, person, at = self.scene().scope, self.chance.choice([GONE, "2000002"]), self.moment()
         name = self.chance.choice(NAMES) if person == GONE else "小林"
         is_theirs = GONE in (person, place.place_id)
-        return (lambda one: one.names.note(place, person, name, at)), (
-            None if is_theirs else lambda one: one.names.note(place, person, name, at)
+        return (lambda one: name_person(one, place, person, name, at)), (
+            None if is_theirs else lambda one: name_person(one, place, person, name, at)
         )
 
     def text(self, *, secret: bool) -> str:
@@ -293,7 +294,7 @@ async def test_a_ledger_that_forgot_is_as_one_that_never_knew(seed: int) -> None
     knowing, innocent = a_ledger(), a_ledger()
     for place in PLACES:
         for name in NAMES:
-            await knowing.names.note(place, GONE, name, NOON)
+            await name_person(knowing, place, GONE, name, NOON)
     for _ in range(70):
         known, left = history.write()
         await known(knowing)

@@ -10,7 +10,7 @@ from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, later
+from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, later, name_person
 
 GONE = "2000001"
 HIDE = Redaction.of([GONE], ("阿棠", "海棠未眠"))
@@ -36,7 +36,7 @@ async def test_in_facts_of_others_a_person_becomes_somebody(ledger: Ledger) -> N
     numbered = an_event("2000001 请客", replace(OTHER, group_id="10002"))
     facts = [a_fact(event) for event in (here, there, numbered)]
     await ledger.events.commit(replace(a_draft(here, there, numbered), facts=tuple(facts)))
-    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, GONE, "阿棠", NOON)
     await ledger.facts.fail(THEIRS, "答的是阿棠(2000001)", NOON)
     await forgotten(ledger)
     assert [fact.text for fact in await ledger.facts.facts(THEIRS, 9)] == ["某位成员 请客"]
@@ -50,7 +50,7 @@ async def test_a_fact_whose_event_became_anothers_equal_goes_with_it(ledger: Led
     first, second = an_event("阿棠请客了", OTHER), an_event("海棠未眠请客了", OTHER)
     await ledger.events.commit(replace(a_draft(first, second), facts=(a_fact(first), a_fact(second))))
     for name in ("阿棠", "海棠未眠"):
-        await ledger.names.note(GROUP.scope, GONE, name, NOON)
+        await name_person(ledger, GROUP.scope, GONE, name, NOON)
     await forgotten(ledger)
     assert await ledger.facts.facts(THEIRS, 9) == [replace(a_fact(first), text="某位成员请客了")]
 
@@ -61,7 +61,7 @@ async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Led
     about, plain = an_event("有人请客", OTHER, subjects=(GONE,)), an_event("下雨了", OTHER)
     observations = {event.id: event.text for event in (mine, named, about, plain)}
     await ledger.events.commit(replace(a_draft(mine, named, about, plain), observations=observations))
-    await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, GONE, "阿棠", NOON)
     await forgotten(ledger)
     said = list(observations.values())
     assert await ledger.facts.events_of_observations(GROUP.scope, GONE, said) == {}
@@ -79,8 +79,8 @@ async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -
         await ledger.profiles.take_in(profile.key, {profile.key: profile}.get)
         [(key, text)] = await ledger.profile_vectors.waiting(MODEL, 1)
         await ledger.profile_vectors.store(MODEL, [(key, text, a_vector(1, 0))])
-    await ledger.names.note(OTHER_GROUP.scope, GONE, "阿棠", NOON)
-    await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
+    await name_person(ledger, OTHER_GROUP.scope, GONE, "阿棠", NOON)
+    await name_person(ledger, OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
     await forgotten(ledger)
     assert await indexed(ledger) == [
         (replace(friend, summary="和某位成员下棋"), None),

@@ -20,7 +20,7 @@ from cognitive_memory_core.domain.scope import Interval
 from cognitive_memory_core.domain.turn import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, a_fact, later
+from tests.support.ledgers import Ledger, a_fact, later, name_person
 
 AGENT = "default"
 ANOTHER = replace(GROUP, agent="another")
@@ -127,7 +127,7 @@ async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:
     await ledger.events.commit(a_draft(*told))
     await ledger.eraser.forget(told[-1].id, later(hours=2))
     await ledger.log.append([a_message("早", named, sent_at=later(hours=1))])
-    await ledger.names.note(PRIVATE.scope, PRIVATE.user_id, "阿棠", NOON)
+    await name_person(ledger, PRIVATE.scope, PRIVATE.user_id, "阿棠", NOON)
 
     async def found(**fields: Any) -> set[str]:
         return {one.scope.key for one in await ledger.listings.places(AGENT, PlaceListing(**fields), 9)}
@@ -150,10 +150,10 @@ async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:
 
 async def test_people_are_listed_by_the_name_seen_last(ledger: Ledger) -> None:
     """People come with their latest name and are found by id or by a part of any name, signs of LIKE taken as text."""
-    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
-    await ledger.names.note(OTHER_GROUP.scope, "2000001", "Tang_100%", later(hours=2))
-    await ledger.names.note(GROUP.scope, "2000002", "豆沙", later(hours=1))
-    await ledger.names.note(ANOTHER.scope, "2000003", "别家的人", later(hours=3))
+    await name_person(ledger, GROUP.scope, "2000001", "阿棠", NOON)
+    await name_person(ledger, OTHER_GROUP.scope, "2000001", "Tang_100%", later(hours=2))
+    await name_person(ledger, GROUP.scope, "2000002", "豆沙", later(hours=1))
+    await name_person(ledger, ANOTHER.scope, "2000003", "别家的人", later(hours=3))
     await ledger.events.commit(a_draft(an_event("爱喝茶", GROUP, sender_id="2000001")))
     tang, dou = (
         PersonEntry("2000001", "Tang_100%", 1, later(hours=2)),

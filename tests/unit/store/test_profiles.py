@@ -13,7 +13,7 @@ from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.profiles import words_of
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
-from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector
+from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector, name_person
 
 ME, OTHER = ProfileKey.user("2000001"), ProfileKey.user("2000002")
 MEMBER, OTHER_MEMBER = ProfileKey.member("10001", "2000001"), ProfileKey.member("10001", "2000002")
@@ -95,7 +95,7 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
 async def test_a_scene_reads_what_the_rule_lets_it(ledger: Ledger, scene: Scene, expected: set[ProfileKey]) -> None:
     """A scene reads the profiles of the rule: a group its own, a private chat the person's, an operator all."""
     await taken_in(ledger, *map(a_profile, KEYS))
-    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, "2000001", "阿棠", NOON)
     assert await readable(ledger, scene) == expected
     assert all(key.readable_by(scene) for key in expected)
 
@@ -103,8 +103,8 @@ async def test_a_scene_reads_what_the_rule_lets_it(ledger: Ledger, scene: Scene,
 async def test_an_open_profile_is_read_in_groups_that_know_its_person(ledger: Ledger) -> None:
     """A shared profile is readable in groups that know its person, nowhere else, and only that profile."""
     await taken_in(ledger, *map(a_profile, KEYS))
-    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
-    await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
+    await name_person(ledger, GROUP.scope, "2000001", "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, "2000002", "小林", NOON)
     both = {"2000001", "2000002", "2000003"}
     assert await readable(ledger, GROUP, {"2000001"}) == {MEMBER, OTHER_MEMBER, HERE, ME}
     assert await readable(ledger, GROUP, both) == {MEMBER, OTHER_MEMBER, HERE, ME, OTHER}
@@ -131,7 +131,7 @@ async def test_whoever_asks_in_a_group_reads_their_own_open_profile(
 async def test_when_everybody_is_open_the_groups_that_know_them_read_them(ledger: Ledger) -> None:
     """If everybody shares (None), profiles are readable in the groups that know their person, and nowhere else."""
     await taken_in(ledger, *map(a_profile, KEYS))
-    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    await name_person(ledger, GROUP.scope, "2000001", "阿棠", NOON)
     assert await readable(ledger, GROUP, None) == {MEMBER, OTHER_MEMBER, HERE, ME}
     assert await readable(ledger, STRANGER, None) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
     assert await readable(ledger, PRIVATE, None) == {ME, MEMBER, ELSEWHERE}

@@ -45,6 +45,7 @@ from tests.support.ledgers import (
     embedded,
     events_near,
     later,
+    name_person,
     own_key,
     shown,
 )
@@ -78,7 +79,7 @@ class Planting:
         for start in range(0, len(canaries), 10):
             await self._plant_some(ledger, canaries[start : start + 10])
         for place in PLACES:
-            await ledger.names.note(place.scope, GONE, NAME, NOON)
+            await name_person(ledger, place.scope, GONE, NAME, NOON)
             await ledger.log.withdraw(place.scope, "m-withdrawn", NOON)
         await self._plant_learned(ledger, canaries)
         await self._plant_portraits(ledger, canaries)
@@ -228,7 +229,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (an_event(f"{NAME}来了", OTHER), a_vector(1, 0))])
     await ledger.log.append([a_message("说"), a_message(f"{NAME}？", OTHER)])
     await ledger.notes.write_memo(a_memo(f"叫了{NAME}"))
-    await ledger.names.note(GROUP.scope, GONE, NAME, NOON)
+    await name_person(ledger, GROUP.scope, GONE, NAME, NOON)
     before = await archived(ledger)
     await ledger.close()
     run = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(path))
@@ -270,7 +271,7 @@ async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> Non
         may_go_on.wait()
         return HIDE(text)
 
-    await ledger.names.note(GROUP.scope, GONE, NAME, NOON)
+    await name_person(ledger, GROUP.scope, GONE, NAME, NOON)
     forgetting = asyncio.ensure_future(ledger.eraser.forget_person(GONE, NOON, hide))
     await asyncio.to_thread(has_begun.wait)
     forgetting.cancel()
