@@ -7,6 +7,8 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
+from nonebot import on_message
+from nonebot.adapters import Event
 
 import cognitive_memory_core as core
 
@@ -29,6 +31,23 @@ async def test_a_message_is_logged(stage: Stage, group: int) -> None:
     assert (line.id, line.text, line.sender_id) == (str(event.message_id), "我喜欢乌龙茶", "2000001")
     assert line.sent_at.timestamp() == event.time
     assert not stage.calls
+
+
+async def test_a_blocking_plugin_hides_nothing(stage: Stage, group: int) -> None:
+    """A message that a chat plugin of the usual priority handles and blocks is in the log, and is not hidden by us."""
+    seen: list[str] = []
+
+    async def listen(event: Event) -> None:
+        seen.append(event.get_plaintext())
+
+    matchers = [on_message(priority=priority, block=True) for priority in (1, 2)]
+    for matcher in matchers:
+        matcher.handle()(listen)
+    await stage.hear(message("我喜欢乌龙茶", 2000001, group))
+    for matcher in matchers:
+        matcher.destroy()
+    assert texts(await logged(group)) == ["我喜欢乌龙茶"]
+    assert seen == ["我喜欢乌龙茶"]
 
 
 @pytest.mark.parametrize(
