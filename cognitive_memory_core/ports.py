@@ -33,7 +33,8 @@ class Calibration:
 
     def similarity(self, cosine: float) -> float:
         """Map a cosine to [0, 1]: unrelated is 0, a paraphrase is 1."""
-        return min(max((cosine - self.unrelated) / (self.paraphrase - self.unrelated), 0.0), 1.0)
+        share = (cosine - self.unrelated) / (self.paraphrase - self.unrelated)
+        return 0.0 if share < 0.0 else min(share, 1.0)
 
     @property
     def is_usable(self) -> bool:

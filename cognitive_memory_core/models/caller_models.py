@@ -17,6 +17,7 @@ from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports import GUESS, Ask, Calibration, Chat, Count, Embedder, Reranker, Vector
 from ..settings.schema import EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings
+from ..store.numpy_on_use import np
 from ..tasks import with_timeout
 
 SECONDS = 30.0
@@ -62,8 +63,8 @@ class CallerEmbedder:
             vector = array("f", numbers)
         except (TypeError, OverflowError) as unfit:
             raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason=type(unfit).__name__)) from unfit
-        norm = math.hypot(*vector)
-        if not norm or not math.isfinite(norm):
+        exact = np.array(vector, np.float64)
+        if not 0.0 < exact @ exact < math.inf:
             raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason="no direction"))
         self._length = self._length or len(vector)
         if len(vector) != self._length:

@@ -144,39 +144,37 @@ class Answer:
     candidates: list[Candidate] = field(default_factory=list[Candidate])
     asked: Sequence[Candidate] = ()
     hits: Sequence[Hit] = ()
+    reading: str = ""  # the part that is read now
 
     @property
     def degraded(self) -> tuple[str, ...]:
         """The names of what was unavailable."""
         return tuple(word for word in DEGRADED if word in self.missing.values())
 
-    def part(self, name: str, degraded: str = "") -> Part:
-        """Read one part; if a store or model is unavailable it stays missing, and the pass goes on."""
+    def part(self, name: str, degraded: str = "") -> Answer:
+        """Read one part in a ``with`` block; if a store or model is unavailable it stays missing, and the pass goes on.
+
+        The answer itself is what is entered: a question does so a dozen times.
+        """
         if degraded:
             self.missing[name] = degraded
-        return Part(self, name)
-
-
-class Part(NamedTuple):
-    """Reads one part of an answer in a ``with`` block; a class, because a question enters it a dozen times."""
-
-    answer: Answer
-    name: str
+        self.reading = name
+        return self
 
     def __enter__(self) -> None:
         """Begin."""
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> bool:
-        """Note whether it is read; suppress what AWAY names."""
+        """Note whether the part is read; suppress what AWAY names."""
         if failure is None:
-            self.answer.missing.pop(self.name, None)
+            self.missing.pop(self.reading, None)
             return False
         try:
-            self.answer.question.sources.ledger.database.failed_reads.__exit__(kind, failure, trace)
+            self.question.sources.ledger.database.failed_reads.__exit__(kind, failure, trace)
         except UnavailableError as unavailable:
             failure = unavailable
         if isinstance(failure, UnavailableError):
-            self.answer.failure = failure
+            self.failure = failure
         return isinstance(failure, AWAY)
 
 

@@ -216,13 +216,13 @@ def with_present_names(item: Named, people: Mapping[str, Person]) -> Named:
     if item.kind == "message":
         return replace(item, sender_name=sender.name) if sender and not item.sender_name else item
     name, quotes = sender.name if sender else item.sender_name, item.quotes
-    wording = (name, *(one and with_current_names(one, people) for one in item.wording[1:]))
+    texts = [one and with_current_names(one, people) for one in item.wording[1:]]
     named = [clean_name(people[one.sender_id].name) if one.sender_id in people else one.sender_name for one in quotes]
     if named != [one.sender_name for one in quotes]:
         quotes = tuple(replace(one, sender_name=now) for one, now in zip(quotes, named, strict=True))
-    elif wording == item.wording:
+    elif (name, *texts) == item.wording:
         return item
-    _, text, pain, solution, outcome = wording
+    text, pain, solution, outcome = texts
     return replace(item, text=text, pain=pain, solution=solution, outcome=outcome, sender_name=name, quotes=quotes)
 
 
@@ -257,7 +257,8 @@ class Query:
         """Whether the query, such as 早上好 or 收到, names nobody, no time, and only what all chats consist of."""
         if self.asks_who or self.people or self.windows:
             return False
-        told = query_terms(without_formulas(self.said), characters=True)
+        rest = without_formulas(self.said)
+        told = self.terms if rest == self.said and "\n" not in rest else query_terms(rest, characters=True)
         return all(telling_of(term) < SAYS_LITTLE for term in told)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
+from operator import attrgetter
 from types import MappingProxyType
 
 from ..domain.event import Event
@@ -101,10 +102,9 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     The score is absolute: the share of the query that a hit covers (:func:`covered`). Half of it is scaled by BM25
     relative to the best hit, which accounts for rarity beyond these candidates and for text length.
     """
-    best = max((score for _, score in found if math.isfinite(score)), default=0.0)
+    best = max((score for _, score in found), default=0.0)
     shares = covered(terms, [terms_of(*event.wording) for event, _ in found])
-    scaled = (0.5 + (0.5 * score / best if 0.0 < score <= best else 0.0) if best > 0.0 else 1.0 for _, score in found)
-    return [(event, share * scale) for (event, _), share, scale in zip(found, shares, scaled, strict=True)]
+    return [(event, share * (0.5 + 0.5 * score / best)) for (event, score), share in zip(found, shares, strict=True)]
 
 
 def covered(terms: Sequence[str], texts: Sequence[frozenset[str]]) -> list[float]:
@@ -118,9 +118,11 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]]) -> list[float
     count, asked = len(texts), frozenset(terms)
     common = [asked & text for text in texts]
     having = Counter(chain.from_iterable(common))
-    weights = {term: telling_of(term) * math.log1p(count / (having.get(term) or 1)) for term in asked}
-    whole = math.fsum(heapq.nlargest(SEARCHED, weights.values()))  # fsum: the order of a set says nothing
-    shares = (min(math.fsum(map(weights.__getitem__, some)) / whole, 1.0) for some in common)
+    rarity = [math.log1p(count / number) for number in range(1, count + 1)]  # of a term that so many texts have
+    weights = {term: telling_of(term) * rarity[having[term] - 1 if term in having else 0] for term in asked}
+    heaviest = weights.values() if len(weights) <= SEARCHED else heapq.nlargest(SEARCHED, weights.values())
+    whole, weight_of = math.fsum(heaviest), weights.__getitem__  # fsum: the order of a set says nothing
+    shares = [min(math.fsum(map(weight_of, some)) / whole, 1.0) for some in common]
     return [share * (1.0 + SATURATION) / (share + SATURATION) for share in shares]
 
 
@@ -133,15 +135,11 @@ def fused(
     Candidates of a relevance below ``least`` are left out.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
-    found: dict[str, Candidate] = {}
-    for event, score in dense or ():
-        found[event.id] = Candidate(event, score if 0.0 <= score <= 1.0 else _clamped(score))
-    for event, score in lexical or ():
-        one = found.get(event.id) or found.setdefault(event.id, Candidate(event))
-        one.lexical = score if 0.0 <= score <= 1.0 else _clamped(score)
-    for one in found.values():
-        one.relevance = one.score = (1.0 - share) * one.similarity + share * one.lexical
-    return _ordered(one for one in found.values() if one.relevance >= least)
+    words = {event.id: score for event, score in lexical or ()}
+    found = [(event, _clamped(score), words.pop(event.id, 0.0)) for event, score in dense or ()]
+    found += [(event, 0.0, score) for event, score in lexical or () if event.id in words]
+    scored = [(event, near, word, (1.0 - share) * near + share * word) for event, near, word in found]
+    return _ordered(Candidate(*one, score=one[3]) for one in scored if one[3] >= least)
 
 
 def above(candidates: Iterable[Candidate], min_relevance: float) -> list[Candidate]:
@@ -244,10 +242,12 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
             one = candidates[at]
             if one.score <= most:
                 break
-            own = words.get(at) or words.setdefault(at, terms_of(*one.event.wording))
-            for other in map(words.__getitem__, chosen[compared[at] :]):
-                if common := len(own & other):
-                    overlaps[at] = max(overlaps[at], common / (len(own) + len(other) - common))
+            if at not in words:
+                words[at] = terms_of(*one.event.wording)
+            for other in chosen[compared[at] :]:
+                common, both = len(words[at] & words[other]), len(words[at]) + len(words[other])
+                if common > overlaps[at] * (both - common):
+                    overlaps[at] = common / (both - common)
             compared[at] = len(chosen)
             reduced = one.score * (1.0 - diversity * overlaps[at])
             best, most = (at, reduced) if reduced > most else (best, most)
@@ -290,7 +290,7 @@ def terms_of(*said: str) -> frozenset[str]:
 
 
 def _ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
-    return sorted(candidates, key=lambda one: -one.score)  # equal scores keep their order
+    return sorted(candidates, key=attrgetter("score"), reverse=True)  # equal scores keep their order
 
 
 def _clamped(score: float) -> float:

@@ -216,6 +216,7 @@ def ids_of(named: Iterable[str], people: Iterable[Person]) -> tuple[str, ...]:
     return tuple(by_name[callname(one)].id if callname(one) in by_name else one for one in listed)
 
 
+_NAME = re.compile(rf"[^\s，。：:、()（）]{{1,{NAME_LENGTH}}}")
 QUOTE_LENGTH = 240  # characters shown of one line, as of a line of the log
 
 
@@ -232,8 +233,8 @@ def spoken(event: Event, label: Label = name_and_id, zone: tzinfo | None = None,
     if event.quotes:
         return exchange(event.quotes, label, zone, longest=longest)
     speaker = label(event.sender_id, event.sender_name) if event.sender_id else ""
-    name = re.escape(clean_name(event.sender_name)) or rf"[^\s，。：:、()（）]{{1,{NAME_LENGTH}}}"
-    if not speaker or re.match(rf"{name}\({re.escape(event.sender_id)}\)", event.text):
+    name, (before, has_label, _) = clean_name(event.sender_name), event.text.partition(f"({event.sender_id})")
+    if not speaker or (has_label and (before == name if name else _NAME.fullmatch(before))):
         return event.text
     return sentences.context.SAID_BY.format(speaker=speaker) + event.text
 

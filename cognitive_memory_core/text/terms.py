@@ -79,11 +79,12 @@ def telling(char: str) -> float:
     return _WEIGHT.get(char, 1.0)
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=8_192)  # a question's terms are weighed in several places
 def telling_of(term: str) -> float:
     """Return the product of the weights of a term's characters, in (0, 1]."""
-    return math.prod([_WEIGHT.get(char, 1.0) for char in term])
+    weight = 1.0
+    for char in term:
+        weight *= _WEIGHT.get(char, 1.0)
+    return weight
 
 
 _HUNDREDTHS = {"h": 100, "H": 160, "R": 210, "e": 400, "o": 100, "a": 25, "A": 50, "0": 100, ".": 100, " ": 10}

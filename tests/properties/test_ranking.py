@@ -43,6 +43,7 @@ EVENTS = st.builds(
 )
 PEOPLE = st.frozensets(st.sampled_from("12345"), max_size=3)
 ROWS = st.lists(st.tuples(EVENTS, ANY_SCORES), max_size=8)
+WORDED = st.lists(st.tuples(EVENTS, st.floats(0, 1e300, exclude_min=True)), max_size=8)  # BM25 scores are above 0
 WINDOWS = st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
 SEVERAL = st.lists(WINDOWS, max_size=3).map(tuple)
 DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
@@ -75,7 +76,7 @@ def ranked(dense, lexical, steps, scores=None, known=()):
     return diversified(collapsed(hits), steps.diversity, steps.limit)
 
 
-@given(ROWS, ROWS, STEPS, st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
+@given(ROWS, WORDED, STEPS, st.lists(st.floats(), max_size=16), st.lists(EVENTS, max_size=3))
 def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, scores, known):
     """A result has at most ``limit`` distinct hits, with finite falling scores and relevance in [0, 1]."""
     hits = ranked(dense, lexical, steps, scores, known)
@@ -87,7 +88,7 @@ def test_no_nan_passes_and_top_k_is_a_cap(dense, lexical, steps, scores, known):
     assert all(0.0 <= part <= 1.0 for hit in hits for part in (hit.similarity, hit.lexical, hit.relevance))
 
 
-@given(st.lists(st.tuples(EVENTS, SCORES), min_size=1, max_size=8), ROWS, STEPS, SCORES, st.data())
+@given(st.lists(st.tuples(EVENTS, SCORES), min_size=1, max_size=8), WORDED, STEPS, SCORES, st.data())
 def test_a_higher_similarity_never_hurts(dense, lexical, steps, floor, data):
     """An event whose similarity rises, all else equal, is never ranked lower."""
     steps = replace(steps, floor=floor)
@@ -98,7 +99,7 @@ def test_a_higher_similarity_never_hurts(dense, lexical, steps, floor, data):
     assert after <= before
 
 
-@given(ROWS, ROWS, STEPS, st.data())
+@given(ROWS, WORDED, STEPS, st.data())
 def test_the_order_of_candidates_tells_nothing_but_between_equals(dense, lexical, steps, data):
     """The order of the candidates does not change hits and scores, except among equal ones."""
     shuffled = [data.draw(st.permutations(rows)) for rows in (dense, lexical)]

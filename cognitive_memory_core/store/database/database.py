@@ -24,7 +24,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from ... import sentences
 from ...disk import refusals
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
-from ...tasks import seen
+from ...tasks import is_done, seen
 from . import migrations
 from .connections import STEPS, SnapshotConnection, opened_for_reading, opened_for_writing, snapshot
 
@@ -123,12 +123,11 @@ class Database:
         step = self.read(watched)
         step.add_done_callback(seen)
         try:
-            done, _ = await asyncio.wait((step,), timeout=max(seconds, 0.0))
+            if not await is_done(step, seconds):
+                raise asyncio.TimeoutError
         finally:
             over.set()
             step.cancel()  # no effect on a step that is done
-        if not done:
-            raise asyncio.TimeoutError
         return step.result()
 
     def write_now(self, work: Callable[[Connection], T]) -> T:

@@ -38,8 +38,6 @@ HEAD_BYTES = _HEAD.size
 TERM_BYTES = 4
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=8_192)  # the words of a place are used again and again
 def hashed(term: str) -> int:
     """Return the 32-bit hash under which a term is stored: the same in every process, and no text."""
     return crc32(term.encode("utf-8", "replace"))

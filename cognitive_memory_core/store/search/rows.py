@@ -5,7 +5,7 @@ Terms are 32-bit hashes; no text is kept here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from sqlite3 import Connection
 from threading import Lock
@@ -215,9 +215,10 @@ class WordRows(Rows):
             self._is_asked = True
         terms, starts, rows = self._index
         at = np.minimum(np.searchsorted(terms, asked), len(terms) - 1)
-        counts = (starts[at + 1] - starts[at]) * (terms[at] == asked)
+        begins = starts[at]
+        counts = (starts[at + 1] - begins) * (terms[at] == asked)
         late_term, late_row = self.looked_through(asked)
-        having = counts + np.bincount(late_term, minlength=len(asked))
+        having = counts + np.bincount(late_term, minlength=len(asked)) if len(late_term) else counts
         read, numbers = np.arange(len(asked)), having.tolist()
         if sum(numbers) > READ or len(numbers) - numbers.count(0) > (most or len(asked)):
             rarest = sorted(filter(numbers.__getitem__, range(len(asked))), key=numbers.__getitem__)[:most]
@@ -226,14 +227,16 @@ class WordRows(Rows):
             late = np.isin(late_term, read)
             late_term, late_row = late_term[late], late_row[late]
         # both parts are in the order of terms, so that equal rows have exactly equal sums
-        begins, lengths = starts[at[read]].tolist(), counts[read]
-        found = (rows[begin : begin + length] for begin, length in zip(begins, lengths.tolist(), strict=True))
-        term = np.concatenate((np.repeat(read, lengths), late_term))
-        return term, np.concatenate((*found, late_row)), having
+        lengths = counts[read]
+        spans = zip(begins[read].tolist(), lengths.tolist(), strict=True)
+        found = [rows[begin : begin + length] for begin, length in spans if length]
+        return np.append(np.repeat(read, lengths), late_term), np.concatenate((*found, late_row)), having
 
     def looked_through(self, asked: Array) -> tuple[Array, Array]:
         """Return the postings of terms in the rows that are not in the index."""
         at, term = occurrences(self.terms.values[self._indexed :], asked)
+        if not len(at):
+            return term, at
         order = np.argsort(term.astype(np.uint16), kind="stable")
         return term[order], np.searchsorted(self.ends, at[order] + self._indexed, "right")
 
@@ -251,14 +254,13 @@ class EventRows(WordRows):
     SOURCE = "events e"
     STANDING = "e.retired_at IS NULL AND length(e.words) % 4 = 0"  # else the file is damaged
 
-    def bm25(self, terms: Iterable[str]) -> Array:
-        """Return each row's BM25 score for the rarest of the terms; 0 if it has none of them."""
-        asked = np.fromiter(map(hashed, dict.fromkeys(terms)), np.uint32)
-        term, row, having = self.find(asked, SEARCHED)
+    def bm25(self, terms: Sequence[str]) -> Array:
+        """Return each row's BM25 score for the rarest of the distinct terms; 0 if it has none of them."""
+        term, row, having = self.find(np.fromiter(map(hashed, terms), np.uint32), SEARCHED)
         usual = max(len(self.terms.values) / max(len(self), 1), 1.0)
-        damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths.values[row] / usual)
-        gains = rarity_of(having, len(self))[term] * (SATURATION + 1) / (1 + damping)
-        return np.bincount(row, gains, len(self))
+        damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE / usual * self.lengths.values)
+        shared: Array = np.bincount(row, rarity_of(having, len(self))[term], len(self))
+        return shared * (SATURATION + 1) / (1 + damping)
 
 
 class VectorRows(Rows):
