@@ -22,6 +22,7 @@ from ..domain.quality import (
     PurposeCost,
     QualityReport,
     QuotedEvent,
+    TeacherShare,
 )
 from ..domain.turn import QueueCounts, shortened
 from ..models.caller_models import LentModel
@@ -104,14 +105,7 @@ class Reporting:
             counted_since=tallies[0][0] if tallies else None,
             places=tuple(await ledger.places(agent)),
             examination=await self._examination(agent) if examine else None,
-            teachers=tuple(
-                replace(
-                    one,
-                    user_id="" if one.user_id in self.consent.opted_out else one.user_id,
-                    name=hide(one.name or one.user_id),
-                )
-                for one in await ledger.teachers(agent)
-            ),
+            teachers=await asyncio.to_thread(self._named, await ledger.teachers(agent)),
             refusals={
                 name.removeprefix(REFUSED): count
                 for name, count in counted.most_common()
@@ -126,6 +120,14 @@ class Reporting:
             ),
             costs=tuple(_costs(spent, settings, await self.lent() if self.lent else None)),
             missed=tuple(MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases),
+        )
+
+    def _named(self, teachers: Sequence[TeacherShare]) -> tuple[TeacherShare, ...]:
+        """Return teachers without the ids and names of people who opted out; there may be thousands."""
+        hidden, hide = self.consent.opted_out, self.consent.hidden
+        return tuple(
+            replace(one, user_id="" if one.user_id in hidden else one.user_id, name=hide(one.name or one.user_id))
+            for one in teachers
         )
 
     async def _examination(self, agent: str | None) -> Examination:

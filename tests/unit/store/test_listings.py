@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.reading import (
     EventListing,
@@ -104,19 +102,15 @@ async def test_places_are_listed_with_what_they_hold(ledger: Ledger) -> None:
     assert await ledger.listings.places(AGENT, PlaceListing(), 1, 1) == [books]
 
 
-async def test_the_latest_places_are_those_of_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first places of a list are the same whether the newest rows alone tell them or every place is looked at."""
-    places = [replace(GROUP, group_id=f"2000{number}") for number in range(6)]
-    events = [an_event("去了", one, happened_at=later(hours=number)) for number, one in enumerate(places)]
-    await ledger.events.commit(a_draft(*events))
-    lines = [a_message(f"m{number}", one, sent_at=later(hours=9 - 4 * number)) for number, one in enumerate(places[:3])]
-    await ledger.log.append(lines)
-    whole = await ledger.listings.places(AGENT, PlaceListing(), 9)
-    assert len(whole) == len(places)
-    for lately in (1, 2, 3):
-        monkeypatch.setattr("cognitive_memory_core.store.listings._LATELY", lately)
-        for limit in range(1, 7):
-            assert await ledger.listings.places(AGENT, PlaceListing(), limit) == whole[:limit], (lately, limit)
+async def test_a_place_of_older_lines_is_not_passed_over(ledger: Ledger) -> None:
+    """The latest places are right also if the newest lines are all of one place, and an older event is of another."""
+    quiet, silent = replace(GROUP, group_id="20001"), replace(GROUP, group_id="20002")
+    busy = [a_message(f"第 {number} 句", sent_at=later(hours=2, seconds=number)) for number in range(1_001)]
+    await ledger.log.append([*busy, a_message("早", quiet, sent_at=later(hours=1))])
+    await ledger.events.commit(a_draft(an_event("去了", silent, happened_at=NOON)))
+    for limit in (1, 2, 3):
+        found = await ledger.listings.places(AGENT, PlaceListing(), limit)
+        assert [one.scope for one in found] == [GROUP.scope, quiet.scope, silent.scope][:limit]
 
 
 async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:
