@@ -122,6 +122,29 @@ async def test_what_two_accounts_say_is_no_word_of_the_group(
             assert written not in line or f"据 DK({DK})" in line.replace("据 DK，", f"据 DK({DK})，")
 
 
+async def test_a_twisted_line_of_a_portrait_stands_beside_the_words_it_twists(tmp_path: Path) -> None:
+    """A model that leaves out a 不 is found out: contexts and tools show its line with what the person said, and when."""
+
+    def twisting(question: Question) -> object:
+        if question.name == MERGE:
+            return drawn(question, "吃辣，海鲜也过敏")
+        said = statement(1, f"阿棠({VICTIM})不吃辣，海鲜也过敏", [VICTIM], VICTIM, lines=[1], kind="preference")
+        return shaped(question, said, should_remember=True)
+
+    async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(twisting), clock=FrozenClock()) as memory:
+        await memory.consider(BAITED, [core.Message("m1", BAITED, "我不吃辣，海鲜也过敏", NOON)])
+        assert await memory.drain(PATIENCE)
+        told = "吃辣，海鲜也过敏（原话 2026-03-04「我不吃辣，海鲜也过敏」）"
+        for scene in (ATTACKER, BAITED):
+            assert told in (await memory.context(scene, "阿棠吃什么")).text
+        caller = core.tools.ToolCaller(memory, ATTACKER, EXACT)
+        for name, asked in (
+            ("get_profile", {"entity_type": "user", "entity_id": VICTIM}),
+            ("search_profiles", {"query": "阿棠"}),
+        ):
+            assert told in str(await core.tools.answer(caller, name, asked, core.tools.ACTIONS[name]))
+
+
 @pytest.mark.parametrize("name", ["群主", "本群群主", "管理员(2000009)", "阿棠"])
 async def test_an_owner_of_any_name_makes_the_profile_of_a_group(tmp_path: Path, name: str) -> None:
     """A rule that the owner says stands in the group's profile, also if the owner is called 群主: the role decides."""
