@@ -26,8 +26,9 @@ from .rules import LINE_LENGTH, line_as_said, quoted
 
 log = logging.getLogger(__name__)
 LEFT_OUT = f"{REFUSED}profile"  # what the report counts lines of profiles under that rest on nothing
-LEAST_SAID = 0.5  # share of a line's words, without names and times, that its facts have
+LEAST_SAID = 0.5  # share of the words of each clause of a line, without names and times, that its facts have
 ENDED = 3  # a merge ends at most one in so many of the lines that stand
+_CLAUSE_END = re.compile("[，。；！？、,;!?：:]|[.](?![0-9])")
 _SPOKEN = re.compile(rf"\(([^()\s]{{1,128}})\)({re.escape(sentences.context.OF_ADMIN)})?：“([^”]*)")  # in a fact
 
 
@@ -100,8 +101,8 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
 
     A fact that has no word in common with the line does not count, and neither does what a member said in it. A
     group's line that no admin's words carry gives way to the words of its facts, each with who said it.
-    A line with a number, day or id that its facts do not have, with fewer than half of its words from them, or with
-    words such as 我 and 明天, gives way to the words of its facts.
+    A line with a number, day or id that its facts lack, with a clause of which they have fewer than half of the words,
+    or words such as 我 and 明天, gives way to the words of its facts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
     words = _terms(said)
@@ -123,10 +124,10 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in facts]
     source = plain("\n".join(fact.text for fact in facts))
     spans = [(found.start, found.stop) for found in mentions(said)]
-    words = _terms(blanked(said, (*spans, *named(said, names, is_time))))
+    clauses = map(_terms, _CLAUSE_END.split(blanked(said, (*spans, *named(said, names, is_time)))))
     is_sound = (is_admins or not given.is_group) and not (
         sentences.context.noted(f"- {said}")  # the form of what is quoted
-        or len(words & _terms(source)) < LEAST_SAID * len(words)
+        or any(len(clause & _terms(source)) < LEAST_SAID * len(clause) for clause in clauses)
         or any(map(is_talk, offences(said, names=names)))
         or any(found.kind == "relative" for found in mentions(said))
         or strange_figures(said, lines, names)

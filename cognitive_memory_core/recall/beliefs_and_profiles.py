@@ -262,6 +262,11 @@ def events_of_lines(profile: Profile) -> dict[str, tuple[str, ...]]:
     return {said: ids for said, ids in profile.sources.items() if sentences.context.noted(f"- {said}") is None}
 
 
+def tags_by_hand(profile: Profile) -> list[str]:
+    """Return the tags that a person wrote: what models read are no words that a model cut out of somebody's line."""
+    return [tag for tag in profile.tags if tag not in profile.sources]
+
+
 def words_of_lines(profile: Profile, events: Mapping[str, Event], without: Collection[str] = ()) -> dict[str, Quote]:
     """Return the first words of its person on which each line rests that a model worded; of a group, anybody's.
 

@@ -21,7 +21,7 @@ from ..text.characters import cleared_on_erasure
 from ..text.names import clean_name, clean_text, full_width, one_line
 from ..text.people import callname, name_and_id, spoken
 from ..text.terms import sentences_of, token_count
-from .beliefs_and_profiles import words_of_lines
+from .beliefs_and_profiles import tags_by_hand, words_of_lines
 from .one_pass import ContextAnswer
 from .query import Names, with_present_names
 
@@ -30,7 +30,7 @@ PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write mor
 PROFILE_TAGS = 32
 QUOTED_LENGTH = 240  # characters of a line of the log, as in the chat's own window
 REPLIED_LENGTH = 40
-BASIS_LENGTH = 60
+BASIS_LENGTH = 120
 NEXT_LENGTH = 80
 SHORT_PROFILE = 120  # characters of the profile of somebody whom the question names
 SHORT_TAGS = 6
@@ -201,8 +201,7 @@ def profile_lines(
     if not body and not tags:
         return ()
     label = label_of(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name))
-    claims, is_person = profile.sources if key.user_id else (), bool(key.user_id)
-    first = sentences.context.profile_heading(label, tags, claims=claims, is_person=is_person, is_admin=is_admin)
+    first = sentences.context.profile_heading(label, tags, is_person=bool(key.user_id), is_admin=is_admin)
     return tuple(f"- {quoted(line)}{mark}" for line, mark in ((first, ""), *body))
 
 
@@ -224,14 +223,8 @@ def named_lines(
         left -= len(line)
     if not (aliases or tags or body):
         return ()
-    first = sentences.context.profile_heading(
-        label_of(person.id, name),
-        tags,
-        aliases,
-        claims=profile.sources if profile else (),
-        is_person=bool(tags or body),
-        is_admin=is_admin,
-    )
+    label, has_profile = label_of(person.id, name), bool(tags or body)
+    first = sentences.context.profile_heading(label, tags, aliases, is_person=has_profile, is_admin=is_admin)
     under = ((sentences.context.under_heading(name, line), mark) for line, mark in body)
     return tuple(f"- {quoted(line)}{mark}" for line, mark in ((first, ""), *under))
 
@@ -265,7 +258,7 @@ def _said(event: Event, zone: tzinfo, people: People) -> str:
 
 
 def _tags(profile: Profile, most: int) -> list[str]:
-    return [tag for tag in map(one_line, profile.tags[:PROFILE_TAGS]) if tag][:most]
+    return [tag for tag in map(one_line, tags_by_hand(profile)[:PROFILE_TAGS]) if tag][:most]
 
 
 def _body_lines(profile: Profile, words: Original) -> list[tuple[str, str]]:

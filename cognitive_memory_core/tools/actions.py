@@ -22,6 +22,7 @@ from ..domain.scope import Scene
 from ..domain.turn import Pin, Turn
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory.cognitive_memory import CognitiveMemory
+from ..recall.beliefs_and_profiles import tags_by_hand
 from ..recall.render import minute, words_beside
 from ..settings.schema import Settings
 from ..text.people import spoken
@@ -218,7 +219,7 @@ async def _profile_answer(caller: ToolCaller, profile: Profile) -> Answer:
         "entity_id": _entity_id(key),
         "name": profile.name,
         **({"note": sentences.context.SELF_TOLD.strip("（）")} if key.user_id else {}),
-        "tags": list(profile.tags[:TAGS]),
+        "tags": tags_by_hand(profile)[:TAGS],
         "summary": "\n".join(lines),
         "updated_at": caller.minute(profile.updated_at),
     }

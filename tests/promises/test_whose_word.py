@@ -123,7 +123,7 @@ async def test_what_two_accounts_say_is_no_word_of_the_group(
 
 
 async def test_a_twisted_line_of_a_portrait_stands_beside_the_words_it_twists(tmp_path: Path) -> None:
-    """A model that leaves out a 不 is found out: contexts and tools show its line with what the person said, and when."""
+    """If a model leaves out a 不, contexts and tools show its line beside what the person said, and when."""
 
     def twisting(question: Question) -> object:
         if question.name == MERGE:

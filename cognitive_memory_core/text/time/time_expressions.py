@@ -197,7 +197,8 @@ _WEEKDAY = f"(?P<on>{either(ENGLISH_WEEKDAYS)})"
 _COUNT = "(?P<n>[0-9]{1,3}|half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _LATIN_FEW = "(?:a )?(?:few|several)"
 _DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
-_IN_TIME = "(?:in|during|since|of|until|by|through)"
+_IN_TIME = "(?:in|during|since|from|of|until|by|through)"
+_TO_DAY = "(?: ?(?:to|through|-|–) ?(?P<d2>3[01]|[12][0-9]|[1-9])(?:st|nd|rd|th)?(?![0-9:.%]| ?[a-z$]))"
 _YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
 _STEP = f"(?P<which>{either(ENGLISH_STEPS)})"
 _SEASON = f"(?P<part>{either(SEASONS)})"
@@ -251,7 +252,7 @@ WESTERN: tuple[Rule, ...] = (
     latin_rule("decoy", f"(?:the )?(?:first|second|third|fourth|fifth) {_WEEKDAY}"),
     latin_rule("open", f"(?:on )?{_WEEKDAY}", some_weekday),
     latin_rule("dated", f"{_DAY} ?(?:of |de )?{_LATIN_MONTH}{_YEAR}?", date_or_month),
-    latin_rule("dated", f"{_LATIN_MONTH} {_DAY}{_YEAR}?", date_or_month),
+    latin_rule("dated", f"{_LATIN_MONTH} {_DAY}{_TO_DAY}?{_YEAR}?", date_or_month),
     latin_rule("absolute", f"(?:{_IN_TIME} )?{_LATIN_MONTH}{_YEAR}", date_or_month),
     latin_rule("yearless", f"{_IN_TIME} {_LATIN_MONTH}(?! {_DAY})", date_or_month),
     latin_rule(

@@ -87,6 +87,7 @@ async def test_a_line_without_facts_is_left_out() -> None:
         "我做木工",
         "明天去青岛",
         "在青岛偷东西被抓过",
+        "偷东西，在青岛做木工",
     ],
 )
 async def test_what_its_facts_do_not_say_gives_way_to_their_words(text: str) -> None:

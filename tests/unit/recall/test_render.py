@@ -186,7 +186,7 @@ def test_a_profile_has_its_form():
 
 
 def test_a_profile_says_whose_word_it_is():
-    """A line that rests on no event is marked; a person's rank is the platform's word; a group is not self-told."""
+    """What rests on no event is marked; rank is the platform's word; a tag cut out of a line is shown to no model."""
     (first, by_hand, own) = profile_lines(a_listed(MEMBER, "我是群主\n- 茶", sources={"茶": ("e1",)}), is_admin=True)
     assert (first, by_hand, own) == (
         "- 阿棠(2000001)（群主或管理员）（自己说的，未经核实）",
@@ -195,7 +195,9 @@ def test_a_profile_says_whose_word_it_is():
     )
     assert profile_lines(a_listed(ProfileKey.group("10001"), "- 茶"))[0] == "- 阿棠(10001)"
     titled = a_listed(MEMBER, "- 茶", tags=("副团长", "老手"), sources={"茶": ("e1",), "副团长": ("e1",)})
-    assert profile_lines(titled)[0] == "- 阿棠(2000001)（自己说的，未经核实）；自称：副团长；标签：老手"
+    assert profile_lines(titled)[0] == "- 阿棠(2000001)（自己说的，未经核实）；标签：老手", (
+        "a title from a line is no tag"
+    )
     assert named_lines(Person("2000001", "阿棠"), titled)[0] == profile_lines(titled)[0]
 
 

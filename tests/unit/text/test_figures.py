@@ -31,6 +31,8 @@ WEDNESDAY = datetime(2026, 3, 4, 15, 0)  # noqa: DTZ001  # wall-clock time of th
         ("电费386.5元，每人77.3元", "电费386块5，每人77块3"),
         ("在3号场", "3号场见"),
         ("每月25号前交", "提前到25号前交"),
+        ("away from March 9 to 11, 2026", "I'm away March 9 to 11"),
+        ("off on Fridays from April 2026", "From April I'm off on Fridays"),
     ],
 )
 def test_a_figure_of_the_lines_is_given(statement: str, line: str) -> None:
@@ -51,6 +53,7 @@ def test_a_figure_of_the_lines_is_given(statement: str, line: str) -> None:
         ("欠400元", "欠我三百块"),
         ("v1.5.8", "升到v1.5.9"),
         ("pays 60", "pays 50"),
+        ("away from March 9 to 11, 2026", "I'm away March 19 to 21"),
     ],
 )
 def test_another_figure_is_strange(statement: str, line: str) -> None:
