@@ -60,10 +60,10 @@ class BeliefSearch:
 
         Beliefs that are asleep (too weak) are left out.
         """
-        said = clean_text(query[:BELIEF_QUERY]).strip()
         rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
         if not rows:  # as in most places
             return []
+        said = clean_text(query[:BELIEF_QUERY]).strip()
         hits = [hit for hit in self._ranked(scope, rows, said, worded) if not hit.belief.is_asleep]
         hits.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
         return [hit.belief for hit in hits[:MOST_SHOWN]]

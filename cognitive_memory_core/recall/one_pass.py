@@ -94,11 +94,12 @@ class Sources:
     reranker: Reranker | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Question:
     """A question within a read filter, and what was said to it outside the process.
 
-    ``wide`` has the ids and cosines of a wide vector index, ``scores`` a reranker's by event id; None if not asked.
+    A pass adds to the ``query`` whom and what time it names, by the names of the place. ``wide`` has the ids and
+    cosines of a wide vector index, ``scores`` a reranker's by event id; None if not asked.
     A question that ``explains`` keeps all candidates, also those below the floor.
     """
 
@@ -198,6 +199,12 @@ class ContextAnswer(Answer):
     basis: Sequence[Message] = ()  # lines on which these beliefs rest, oldest first
     people: KnownPlaces = field(default_factory=lambda: NO_PLACES)
     profiles: TurnProfiles = field(default_factory=TurnProfiles)
+
+    @property
+    def event_ids(self) -> list[str]:
+        """The ids of the events that are shown."""
+        return [event.id for event in self.events]
+
     facts: Sequence[Event] = ()  # on which lines of these profiles rest that a model worded
 
     def is_shown(self, line: Message) -> bool:
@@ -215,9 +222,10 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
     """Read what a context shows."""
     question = _named(answer, on)
     sources, scene, asked = question.sources, question.read_filter.scene, question.settings.query
+    spare = asked.auto_messages_k + SPARE_LINES + len(answer.shown or ()) if asked.auto_messages_k else 0
     of_lines, found = dict[int, float](), tuple[Iterable[FoundLine], ...](((), ()))
     with answer.part("lines"):
-        lines = _quotable(answer, on)
+        lines = found_lines(question, on, question.read_filter, spare, asked.auto_decay, OF_CONTEXT)
         of_lines, found = lines.scores, tee(lines.lines)  # read once, and only as far as lines are needed
         _choose_quotes(answer, found[0])
     if scene.has_place:
@@ -227,7 +235,7 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
     best = best_events(answer, on, asked.auto_top_k, asked.auto_decay, asked.min_relevance, of_lines)
     answer.events = [one.event for one in best]
     with answer.part("replaced"):
-        newer = _replacing(question, on, [event.id for event in answer.events])
+        newer = _replacing(question, on, answer.event_ids)
         answer.events, answer.replaced = followed(answer.events, newer, asked.auto_top_k)
     with answer.part("quotations", "lexical" if answer.quotes else ""):
         _choose_quotes(answer, found[1])
@@ -298,9 +306,8 @@ def _named(answer: Answer, on: Snapshot) -> Question:
         scene = question.read_filter.scene
         names = question.sources.names.at(on, scene)
         reference = question.now.astimezone(question.settings.zone)
-        query = with_names(question.query, scene, reference, names)
-        answer.question = replace(question, query=query)
-    return answer.question
+        question.query = with_names(question.query, scene, reference, names)
+    return question
 
 
 # events
@@ -464,13 +471,6 @@ def hit_of(found: FoundLine) -> Hit:
     """Return a line as a hit."""
     line, relevance, around = found.line, found.relevance, (*found.before, *found.after)
     return Hit(line.as_event(), found.score, 0.0, relevance, relevance, around, line.reply_to or "")
-
-
-def _quotable(answer: ContextAnswer, on: Snapshot) -> FoundLines:
-    """Find lines that answer the question, more than will be quoted."""
-    question, asked = answer.question, answer.question.settings.query
-    limit = asked.auto_messages_k + SPARE_LINES + len(answer.shown or ()) if asked.auto_messages_k else 0
-    return found_lines(question, on, question.read_filter, limit, asked.auto_decay, OF_CONTEXT)
 
 
 def _choose_quotes(answer: ContextAnswer, found: Iterable[FoundLine]) -> None:

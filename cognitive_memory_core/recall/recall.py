@@ -77,9 +77,8 @@ class Recall:
         ``shown`` are ids of messages of the place that are not quoted; None: the message being answered.
         """
         answer, context = await self._built(scene, text, budget, self._settings.current, shown)
-        events = [event.id for event in answer.events]
-        self._tally.recalled(events)
-        return replace(context, sources=(*events, *(one.line.id for one in answer.quotes)))
+        self._tally.recalled(answer.event_ids)
+        return context
 
     async def explained(
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
@@ -189,7 +188,7 @@ class Recall:
         A vector is asked for first. If the answer wants more (rows of a wide index, then a reranker's scores), it is
         asked for, and the answer is read again with it.
         """
-        last, question, sources = answer, answer.question, self.sources
+        last, question, sources = answer, answer.question, self.sources  # of the latest pass
         end = asyncio.get_running_loop().time() + self._patience
 
         async def again(**told: Any) -> None:
@@ -200,12 +199,11 @@ class Recall:
             last = fresh
 
         async def carried_out() -> None:
-            nonlocal question
             if "vectors" in missing:
                 said = embedded_text(question.query, question.settings)
-                if (vector := await vector_of(sources.embedder, said, self._patience)) is None:
+                question.vector = await vector_of(sources.embedder, said, self._patience)
+                if question.vector is None:
                     answer.missing["vectors"] = missing["vectors"] = "embedding"
-                answer.question = question = replace(question, vector=vector)
             await self._read(answer, read, args, end)
             if answer.wide and sources.wide and question.vector is not None:
                 rows = sources.wide(question.vector, answer.question.read_filter, answer.wide)

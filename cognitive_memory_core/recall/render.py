@@ -53,7 +53,7 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
     settings, names = question.settings, question.query.names
     zone, hidden = settings.zone, consent.opted_out
     here = answer.people.get(scene.scope, NOBODY) if scene.has_place else NOBODY
-    admits = consent.present_filter(scene).admits
+    admits, admits_line = (readable := consent.present_filter(scene)).admits, readable.admits_line
     # an operator may see more pins than their own, and a person who opted out sees their own in the list of pins only
     own = [one for one in answer.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
     memos = newest((*answer.memos, *waiting), settings.query.recent_end_summaries_inject_k)
@@ -78,12 +78,11 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         for event in answer.events
         if admits(event)
     ]
-    admits_line = consent.present_filter(scene).admits_line
     lines = filter(admits_line, answer.basis)
     basis = [Quote(one.id, one.sender_id, one.text, one.scene.user_name, one.sent_at) for one in lines]
     beliefs = [belief_line(one, zone, newer, basis, here) for one in answer.beliefs]
     quotes = [
-        replace(one, after=tuple(filter(admits_line, one.after)))
+        quotation_line(one, names.people, zone, [*filter(admits_line, one.after)])
         for one in answer.quotes
         if admits_line(one.line) and (one.replied is None or admits_line(one.replied))
     ]
@@ -93,7 +92,7 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         Part("profiles", titles.TITLE_GROUP, profile_lines(group, scene.group_name, original(group)) if group else ()),
         Part("rest", titles.TITLE_BELIEFS, beliefs),
         Part("events", titles.TITLE_EVENTS, events),
-        Part("events", titles.TITLE_QUOTATIONS, [quotation_line(one, names.people, zone) for one in quotes]),
+        Part("events", titles.TITLE_QUOTATIONS, quotes),
         Part("memos", titles.TITLE_MEMOS, [memo_line(memo, zone) for memo in memos], True),
     ]
     if hidden:
@@ -105,7 +104,8 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         sections = fitted(parts, most)
         text = block(sections, names)
         tokens = token_count(text)
-    return Context(text, sections, tokens, answer.degraded)
+    sources = *answer.event_ids, *(one.line.id for one in answer.quotes)
+    return Context(text, sections, tokens, answer.degraded, sources)
 
 
 def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
@@ -157,8 +157,8 @@ def belief_line(
     return line
 
 
-def quotation_line(quotation: FoundLine, people: People, zone: tzinfo) -> str:
-    """Render a line of the log with weekday and time, speaker, the line that it replies to, and the lines after it.
+def quotation_line(quotation: FoundLine, people: People, zone: tzinfo, after: Iterable[Message] = ()) -> str:
+    """Render a line of the log with weekday and time, speaker, the line that it replies to, and lines after it.
 
     ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
     line's speaker, for what it replies to or for what was said next.
@@ -169,8 +169,8 @@ def quotation_line(quotation: FoundLine, people: People, zone: tzinfo) -> str:
         of_whom, text = _spoken(earlier, people, REPLIED_LENGTH)
         speaker += texts.REPLIED_TO.format(speaker=of_whom, text=text)
     shown = texts.SPOKEN.format(speaker=speaker, text=said)
-    for after in quotation.after:
-        by_whom, text = _spoken(after, people, NEXT_LENGTH)
+    for line_after in after:
+        by_whom, text = _spoken(line_after, people, NEXT_LENGTH)
         shown += texts.FOLLOWED_BY.format(speaker=by_whom, text=text)
     return f"- [{minute(line.sent_at, zone, with_weekday=True)}] {quoted(shown)}"
 

@@ -84,7 +84,7 @@ class Corpora:
     ) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; [] for a vector of another length, or without a direction."""
         direction = np.array(vector, np.float64)
-        length = float(np.linalg.norm(direction))
+        length = math.sqrt(direction @ direction)
         if limit <= 0 or not self._model or not math.isfinite(length) or length <= 0:
             return []
         asked = (direction / length).astype(np.float32)
