@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from dotenv import dotenv_values
 
@@ -46,7 +46,7 @@ class BotDirectory:
         return self.environ.get(name) or self.variables.get(name, "")
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Mapping[str, object]:
         """The memory's settings from .env and the environment, by dotted key."""
         return {**env_settings(self.variables), **env_settings(self.environ)}
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import tzinfo
 from pathlib import Path
-from typing import Any
 
 from .. import sentences
 from ..disk import is_owned
@@ -96,7 +95,7 @@ async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     is_running = await asyncio.to_thread(is_owned, bot.data_dir)
     async with opened_reader(configuration.settings, bot.existing_dir) as reader:
         snapshot = await reader.snapshot()
-    failed, zone = [_failed_figures(job) for job in snapshot.failed], configuration.settings.zone
+    failed, zone = snapshot.failed, configuration.settings.zone
     switches = [
         {"place": one.scope.kind, "place_id": one.scope.place_id, "switch": one.switch, "until": one.until}
         for one in snapshot.switches
@@ -106,7 +105,7 @@ async def status(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         "running": is_running,
         "totals": asdict(snapshot.totals),
         "jobs": asdict(snapshot.jobs),
-        "failed": failed,
+        "failed": [_failed_figures(job) for job in failed],
         "spent_today": [asdict(spending) for spending in snapshot.spent_today],
         "index_lag": snapshot.index_lag,
         "switches": switches,
@@ -151,25 +150,20 @@ def _status_lines(
         yield row(words.OVERRIDES, *changed)
 
 
-def _failed_figures(job: FailedJob) -> dict[str, Any]:
+def _failed_figures(job: FailedJob) -> Mapping[str, object]:
     scene = job.job.work.scene if job.job else None
-    return {
-        "id": job.id,
-        "group_id": scene.group_id if scene else None,
-        "user_id": scene.user_id if scene else None,
-        "attempts": job.attempts,
-        "failed_at": job.failed_at,
-        "error": job.error,
-        "advice": job.advice,
-    }
+    where = {"group_id": scene.group_id if scene else None, "user_id": scene.user_id if scene else None}
+    told = {name: getattr(job, name) for name in ("attempts", "failed_at", "error", "advice")}
+    return {"id": job.id, **where, **told}
 
 
-def _failed_line(job: Mapping[str, Any], zone: tzinfo) -> str:
-    words, is_readable = sentences.report, job["user_id"] is not None
-    told = {
-        "id": job["id"][:ID_LENGTH],
-        "at": f"{job['failed_at'].astimezone(zone):%m-%d %H:%M}",
-        "place": words.place(job["group_id"], job["user_id"]) if is_readable else words.UNREADABLE_PLACE,
-        "error": " ".join(job["error"].split())[:ERROR_LENGTH],
-    }
-    return words.FAILED_LINE.format(**{**job, **told})
+def _failed_line(job: FailedJob, zone: tzinfo) -> str:
+    words, scene = sentences.report, job.job.work.scene if job.job else None
+    return words.FAILED_LINE.format(
+        id=job.id[:ID_LENGTH],
+        at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
+        place=words.place(scene.group_id, scene.user_id) if scene else words.UNREADABLE_PLACE,
+        attempts=job.attempts,
+        error=" ".join(job.error.split())[:ERROR_LENGTH],
+        advice=job.advice,
+    )

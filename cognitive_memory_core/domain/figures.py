@@ -55,14 +55,11 @@ class Spending:
 
     def plus(self, more: Spending) -> Spending:
         """Return the sum of this and another spending of the same purpose and day."""
-        return Spending(
-            self.purpose,
-            self.calls + more.calls,
-            self.tokens + more.tokens,
-            self.unreachable + more.unreachable,
-            self.bad + more.bad,
-            self.answered + more.answered,
-        )
+        counts = (getattr(self, name) + getattr(more, name) for name in COUNTED)
+        return Spending(self.purpose, *counts)
+
+
+COUNTED = ("calls", "tokens", "unreachable", "bad", "answered")  # of what is spent
 
 
 @dataclass(frozen=True)

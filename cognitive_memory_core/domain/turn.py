@@ -204,10 +204,10 @@ class Turn:
         )
 
 
-def with_fields(turn: Turn, **fields: object) -> Turn:
+def with_fields(turn: Turn, **fields: Any) -> Turn:
     """Return a turn with other fields; the turn itself if none differs, because a new one is checked as a whole."""
     differing = {name: value for name, value in fields.items() if getattr(turn, name) != value}
-    return replace(turn, **cast("dict[str, Any]", differing)) if differing else turn
+    return replace(turn, **differing) if differing else turn
 
 
 def without_lines(work: Work, is_kept: Callable[[Message | str], bool], hide: Callable[[str], str]) -> Work:

@@ -13,6 +13,7 @@ import httpx
 from .. import sentences
 from ..domain.scope import Scene
 from ..errors import MistakeError, UnavailableError
+from ..models.client import member
 from ..tools import ToolCaller, agent_answer, agent_schemas
 from ..tools.actions import Answer
 
@@ -120,13 +121,10 @@ def bot_exchange(url: str, token: str, scene: Scene) -> Exchange:
             body = cast("object", answer.json())
         except ValueError:
             body = None
-        if not isinstance(body, dict):
-            raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS)
-        members = cast("dict[str, Any]", body)
-        if isinstance(result := members.get("result"), dict):
+        if isinstance(result := member(body, "result"), dict):
             return cast("Json", result)
-        error: object = members.get("error")
-        message = cast("dict[str, Any]", error).get("message") if isinstance(error, dict) else None
-        raise MistakeError(str(message or sentences.command_line.BOT_SERVES_NO_AGENTS))
+        if message := member(member(body, "error"), "message"):
+            raise MistakeError(str(message))
+        raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS)
 
     return ask

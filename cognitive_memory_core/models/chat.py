@@ -275,7 +275,7 @@ def _check(value: object, depth: int = 1) -> None:
             _check(part, depth + 1)
 
 
-def _unambiguous_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unambiguous_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)

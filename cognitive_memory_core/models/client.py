@@ -286,7 +286,7 @@ def _object(raw: bytes) -> Mapping[str, Any]:
         raise BadAnswer(sentences.models.ANSWER_IS_A_PAGE if is_page else sentences.models.ANSWER_NOT_JSON) from None
     if not isinstance(answer, dict):
         raise BadAnswer(sentences.models.ANSWER_MALFORMED)
-    return cast("dict[str, Any]", answer)
+    return cast("Mapping[str, Any]", answer)
 
 
 def _count(tokens: object) -> int:

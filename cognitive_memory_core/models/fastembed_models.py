@@ -129,14 +129,14 @@ def _engine(kind: Kind) -> Any:
     return getattr(import_module(module), engine)  # loads onnxruntime: half a second
 
 
-def _description(kind: Kind, name: str) -> dict[str, Any]:
+def _description(kind: Kind, name: str) -> Mapping[str, Any]:
     for model in _engine(kind).list_supported_models():
         if str(model["model"]).lower() == name.lower():
             return model
     raise UnavailableError(sentences.models.UNKNOWN_LOCAL_MODEL.format(name=name))
 
 
-def _loaded(kind: Kind, name: str, folder: Path) -> tuple[Any, dict[str, Any]]:
+def _loaded(kind: Kind, name: str, folder: Path) -> tuple[Any, Mapping[str, Any]]:
     """Load for one thread, as two gain nothing, and without an arena, which keeps the memory of the longest texts."""
     description = _description(kind, name)
     model = _engine(kind)(

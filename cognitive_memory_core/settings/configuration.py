@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 from pydantic import SecretStr
 
@@ -62,15 +62,15 @@ class SettingsMoved:
     problems: tuple[str, ...] = ()
 
 
-def env_settings(variables: Mapping[str, str | None]) -> dict[str, Any]:
+def env_settings(variables: Mapping[str, str | None]) -> dict[str, object]:
     """Return those variables of .env or of the process that are settings of the memory, by dotted key, decoded.
 
     The case of the names is ignored.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in sorted((name.lower(), value) for name, value in variables.items() if value is not None):
         if name == FIELD and isinstance(whole := decoded(value), dict):
-            found |= flat_settings(cast("dict[str, Any]", whole))
+            found |= flat_settings(cast("Mapping[str, object]", whole))
         elif name.startswith(f"{FIELD}__"):
             key = name.removeprefix(f"{FIELD}__").replace("__", ".")
             found |= flat_settings({key: decoded(value)})
@@ -106,7 +106,7 @@ def with_hot(current: Settings, wanted: Settings) -> Settings:
 class Configuration:
     """Settings from .env and overrides.json. Methods do blocking file I/O and must not run concurrently."""
 
-    def __init__(self, given: Mapping[str, Any], data_dir: Path | None, *, disk: Disk | None = None) -> None:
+    def __init__(self, given: Mapping[str, object], data_dir: Path | None, *, disk: Disk | None = None) -> None:
         """Read overrides.json over ``given``, the settings of .env; raises BadSetting for a bad value in ``given``."""
         self._given = flat_settings(given)
         self.path = data_dir / OVERRIDES_FILE if data_dir else None
@@ -154,7 +154,7 @@ class Configuration:
         key = name if name in self._file or not name else found_key(name)  # one that no setting has can be reset, too
         return self._store({one: value for one, value in self._file.items() if key and one != key})
 
-    def reload(self, given: Mapping[str, Any] | None = None) -> SettingsMoved:
+    def reload(self, given: Mapping[str, object] | None = None) -> SettingsMoved:
         """Read overrides.json again, with ``given`` as the settings of .env; a bad value in them changes nothing.
 
         A setting of CONSENT that is missing in ``given`` keeps its value: a file may be cut off above its line.

@@ -437,7 +437,7 @@ class Settings(_Group):
         return tuple(name for name in self.bridges if historian.borrow in ("auto", name))
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
+    def from_mapping(cls, mapping: Mapping[str, object]) -> Settings:
         """Parse settings of .env, nested by group or under dotted keys; a bad value raises BadSetting, one line."""
         try:
             return cls.model_validate(_nested(flat_settings(mapping)))
@@ -445,7 +445,7 @@ class Settings(_Group):
             raise _bad_settings(refused)[0] from None
 
 
-def bad_settings(mapping: Mapping[str, Any]) -> list[BadSetting]:
+def bad_settings(mapping: Mapping[str, object]) -> list[BadSetting]:
     """Return an error for each value in settings of .env that cannot be used."""
     try:
         Settings.model_validate(_nested(flat_settings(mapping)))
@@ -480,30 +480,30 @@ def setting_keys() -> tuple[str, ...]:
     return tuple(leaves(Settings, ""))
 
 
-def flat_settings(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def flat_settings(mapping: Mapping[str, object], prefix: str = "") -> dict[str, object]:
     """Return settings by their dotted keys; those of a group may be nested in it."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for key, value in mapping.items():
         if isinstance(value, Mapping) and prefix + key not in setting_keys():
-            found |= flat_settings(cast("Mapping[str, Any]", value), f"{prefix}{key}.")
+            found |= flat_settings(cast("Mapping[str, object]", value), f"{prefix}{key}.")
         else:
             found[prefix + key] = value
     return found
 
 
-def _nested(settings: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _nested(settings: Mapping[str, object]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for dotted, value in settings.items():
         group = found
         *parents, key = dotted.split(".")
         for parent in parents:
             inner: object = group.get(parent)
-            group[parent] = group = dict(cast("dict[str, Any]", inner)) if isinstance(inner, dict) else {}
+            group[parent] = group = dict(cast("dict[str, object]", inner)) if isinstance(inner, dict) else {}
         group[key] = value
     return found
 
 
-def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
+def unknown_keys(mapping: Mapping[str, object]) -> tuple[str, ...]:
     """Return the dotted keys of settings of .env that are neither settings nor their groups nor inside one."""
     return tuple(
         key

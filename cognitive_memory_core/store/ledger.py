@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from ..domain.event import Event
-from ..domain.figures import Spending
+from ..domain.figures import COUNTED, Spending
 from ..domain.profile import Profile
 from ..ports import Calibration, Clock, SystemClock
 from ..tasks import completed
@@ -56,17 +56,17 @@ class Housekeeping(Table):
     @writes
     def spend(self, connection: Connection, day: date, spending: Spending) -> None:
         """Add the cost of one purpose to a day."""
-        added = ", ".join(f"{name} = {name} + excluded.{name}" for name in _COUNTED)
+        added = ", ".join(f"{name} = {name} + excluded.{name}" for name in COUNTED)
         connection.execute(
-            f"INSERT INTO spending (day, purpose, {', '.join(_COUNTED)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            f"INSERT INTO spending (day, purpose, {', '.join(COUNTED)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
             f" ON CONFLICT (day, purpose) DO UPDATE SET {added}",
-            bound(day.isoformat(), spending.purpose, *(getattr(spending, name) for name in _COUNTED)),
+            bound(day.isoformat(), spending.purpose, *(getattr(spending, name) for name in COUNTED)),
         )
 
     @reads
     def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:
         """Return what was spent from a day on, by day and purpose, oldest first."""
-        query = f"SELECT day, purpose, {', '.join(_COUNTED)} FROM spending WHERE day >= ? ORDER BY day, purpose"
+        query = f"SELECT day, purpose, {', '.join(COUNTED)} FROM spending WHERE day >= ? ORDER BY day, purpose"
         rows = connection.execute(query, bound(since.isoformat()))
         return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
 
@@ -111,9 +111,6 @@ class Housekeeping(Table):
     def note_borrowing(self, connection: Connection) -> None:
         """Mark a new ledger as begun by such a version."""
         _keep(connection, "borrows", value=True)
-
-
-_COUNTED = ("calls", "tokens", "unreachable", "bad", "answered")
 
 
 def _kept(connection: Connection, key: str) -> Any:

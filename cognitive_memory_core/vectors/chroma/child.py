@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -49,7 +50,7 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     while not is_over and (line := requests.readline()).endswith(b"\n"):  # a line that was cut off is no request
         request = orjson.loads(line)
         arguments = request["arguments"]
-        said: dict[str, Any] = {"answer": None}
+        said: Mapping[str, object] = {"answer": None}
         try:
             if generations is None:
                 place = Place(**arguments["place"])
@@ -71,7 +72,7 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             else:
                 if "generation" in arguments:
                     arguments["generation"] = Generation(**arguments["generation"])
-                said["answer"] = getattr(generations, request["name"])(**arguments)
+                said = {"answer": getattr(generations, request["name"])(**arguments)}
         except Refusal as refusal:
             said = {"failed": refusal.args}
         except Exception as error:  # noqa: BLE001  # whatever Chroma or its server raises is the answer

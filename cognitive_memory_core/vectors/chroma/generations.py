@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from ...disk import Disk, identity
 from ...ports import Generation
 from .place import DATABASE, PORT, SERVER_DATABASE, TENANT, Place, Refusal, folders_of_generations
-from .store import SCHEMA_VERSION, Where
+from .store import SCHEMA_VERSION, Metadata, Where
 
 VERSION: str = chromadb.__version__
 EVENTS = "cognitive_events"
@@ -225,7 +225,7 @@ class Generations:
         generation: Generation,
         ids: list[str],
         texts: list[str],
-        metadata: list[dict[str, Any]],
+        metadata: list[Metadata],
         vectors: str,
     ) -> None:
         """Write rows; their vectors are in single precision, one after the other, in base64."""
@@ -260,7 +260,7 @@ class Generations:
         found = events.query(query_embeddings=unit, n_results=limit, where=where, include=["distances"])
         return [(row, float(far)) for row, far in zip(found["ids"][0], found["distances"][0], strict=True)]
 
-    def foreign(self, name: str, offset: int) -> list[tuple[str, dict[str, Any]]]:
+    def foreign(self, name: str, offset: int) -> list[tuple[str, Metadata]]:
         """Return a page of a collection of another program that stored in this folder: texts with their metadata."""
         client: Any = chromadb.PersistentClient(self._place.folder, Settings(anonymized_telemetry=False))
         if (collection := _found(client, name)) is None:
@@ -313,7 +313,7 @@ def _connected(place: Place) -> Any:
 
 
 def _created(client: Any, suffix: str, creation: Creation) -> Any:
-    how: dict[str, Any] = {"embedding_function": None, "configuration": {"hnsw": dict(_HNSW)}, "metadata": creation}
+    how: dict[str, object] = {"embedding_function": None, "configuration": {"hnsw": dict(_HNSW)}, "metadata": creation}
     events, *_ = [client.create_collection(name + suffix, **how) for name in COLLECTIONS]
     return events
 
@@ -333,8 +333,8 @@ def _units(vectors: str, dimensions: int) -> NDArray[np.float32]:
 
 def _examined(number: int, events: Any) -> Generation | None:
     """Load the index and search for rows at evenly spread offsets by their own vectors; None if one is not found."""
-    creation: dict[str, Any] = events.metadata or {}
-    how: dict[str, Any] = events.configuration
+    creation: Mapping[str, Any] = events.metadata or {}
+    how: Mapping[str, Any] = events.configuration
     if (creation["schema_version"], creation["chroma_version"]) != (SCHEMA_VERSION, VERSION):
         return None
     if how["hnsw"]["space"] != "cosine" or how.get("embedding_function") is not None:

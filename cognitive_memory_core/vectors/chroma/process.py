@@ -25,6 +25,7 @@ from .place import Place
 
 T = TypeVar("T")
 Child = subprocess.Popen[bytes]
+Json = Mapping[str, Any]
 _PACKAGE = __package__ or ""
 _ROOT = Path(__file__).resolve().parents[len(_PACKAGE.split("."))]
 _PASSED_ON = (
@@ -124,7 +125,7 @@ class ChromaProcess:
         if self._requests:
             await asyncio.wait(set(self._requests))
 
-    def _begun(self, name: str, arguments: Mapping[str, Any], limit: float) -> asyncio.Task[Any]:
+    def _begun(self, name: str, arguments: Json, limit: float) -> asyncio.Task[Any]:
         """Begin a request that has the turn; it runs to its end, even if its caller is cancelled."""
 
         def end(request: asyncio.Task[Any]) -> None:
@@ -137,7 +138,7 @@ class ChromaProcess:
         request.add_done_callback(end)
         return request
 
-    async def _answer(self, name: str, arguments: Mapping[str, Any], limit: float) -> Any:
+    async def _answer(self, name: str, arguments: Json, limit: float) -> Any:
         if self._is_closed:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
         if self._child is not None and self.pid is None:
@@ -161,7 +162,7 @@ class ChromaProcess:
             raise
         return child
 
-    async def _exchanged(self, child: Child, name: str, arguments: Mapping[str, Any], limit: float) -> dict[str, Any]:
+    async def _exchanged(self, child: Child, name: str, arguments: Json, limit: float) -> Json:
         exchange = in_daemon_thread(lambda: answer_of(child, {"name": name, "arguments": arguments}))
         done, _ = await asyncio.wait({exchange}, timeout=limit)
         if not done:
@@ -177,7 +178,7 @@ class ChromaProcess:
             raise died
         return answer
 
-    def _granted(self, answer: Mapping[str, Any]) -> Any:
+    def _granted(self, answer: Json) -> Any:
         """Return what the process answered; raises UnavailableError for a refusal."""
         if "failed" not in answer:
             return answer["answer"]
@@ -229,7 +230,7 @@ def _child_of(command: Sequence[str]) -> Child:
     )
 
 
-def answer_of(child: Child, request: Mapping[str, Any]) -> dict[str, Any] | None:
+def answer_of(child: Child, request: Json) -> Json | None:
     """Send a request and block until its answer; None if none will come: the process is killed then.
 
     Raises TypeError, and sends nothing, if the request is no JSON.
@@ -241,7 +242,7 @@ def answer_of(child: Child, request: Mapping[str, Any]) -> dict[str, Any] | None
         pipes[0].flush()
         answer: Any = orjson.loads(pipes[1].readline(LONGEST))
         if isinstance(answer, dict) and ("answer" in answer or "failed" in answer):
-            return cast("dict[str, Any]", answer)
+            return cast("Json", answer)
     child.kill()
     return None
 
@@ -293,7 +294,7 @@ def size_of(folder: Path) -> int:
     return sum(place.lstat().st_size for place in places if not place.is_symlink())
 
 
-def foreign_rows(folder: Path, scratch: Path) -> Generator[tuple[str, dict[str, Any]], None, None]:
+def foreign_rows(folder: Path, scratch: Path) -> Generator[tuple[str, Mapping[str, object]], None, None]:
     """Copy another program's folder into ``scratch`` and yield the texts of its events with their metadata; blocking.
 
     Raises OSError after yielding what could be read if that is not all, OSError or shutil.Error if copying fails.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from array import array
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timezone
 from http import HTTPStatus
 from pathlib import Path
@@ -143,7 +143,7 @@ def _packed(vectors: Iterable[Vector | None]) -> str:
 
 
 SCHEMA_VERSION = "final_v1"
-Where = dict[str, Any]
+Where = Mapping[str, Any]
 Metadata = dict[str, str | float | bool | list[str]]
 
 
