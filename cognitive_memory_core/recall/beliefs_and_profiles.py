@@ -24,7 +24,7 @@ from ..store.facts import FactBook
 from ..store.profiles import ProfileIndex
 from ..tasks import AWAY, PATIENCE, with_timeout
 from ..text.names import clean_name, clean_text
-from ..text.terms import query_terms
+from ..text.terms import index_terms, query_terms
 from .query import QUERY_LENGTH, CurrentNames
 from .ranking import MAX_RESULTS, covered, terms_of
 
@@ -268,16 +268,20 @@ def tags_by_hand(profile: Profile) -> list[str]:
 
 
 def words_of_lines(profile: Profile, events: Mapping[str, Event], without: Collection[str] = ()) -> dict[str, Quote]:
-    """Return the first words of its person on which each line rests that a model worded; of a group, anybody's.
+    """Return the words of its person on which each line rests that a model worded; of a group, anybody's.
 
-    ``events`` are those that may be shown, by id. Nobody of ``without`` is quoted.
+    They are those of the line's first event that share most with it. ``events`` are those that may be shown, by id.
+    Nobody of ``without`` is quoted.
     """
     person, words = profile.key.user_id, dict[str, Quote]()
     for said, ids in events_of_lines(profile).items():
-        for quote in (quote for one in ids if one in events for quote in events[one].quotes):
-            is_said = quote.sender_id == person if person else quote.sender_id not in ("", *without)
-            if is_said and quote.sent_at:
-                words.setdefault(said, quote)
+        terms = frozenset(index_terms(said))
+        for event in (events[one] for one in ids if one in events):
+            told = (quote for quote in event.quotes if quote.sent_at and quote.sender_id not in ("", *without))
+            own = [quote for quote in told if person in ("", quote.sender_id)]
+            if own:
+                words[said] = max(own, key=lambda quote: len(terms.intersection(index_terms(quote.text))))
+                break
     return words
 
 

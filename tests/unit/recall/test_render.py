@@ -223,6 +223,8 @@ def test_a_line_of_a_profile_stands_beside_the_words_it_rests_on():
         == "- 阿棠：吃辣（原话 2026-03-04「我『现在』不吃辣」）"
     )
     group = a_listed(ProfileKey.group("10001"), "- 周末钻", sources={"周末钻": ("e1",)})
+    rule = a_listed(ProfileKey.group("10001"), "- 现在吃辣", sources={"现在吃辣": ("e1",)})
+    assert [one.sender_id for one in words_of_lines(rule, {"e1": event}).values()] == ["2000001"], "of two the nearer"
     (quote,) = words_of_lines(group, {"e1": event}, {"2000002"}).values()
     people = {"2000001": Person("2000001", "棠姐")}
     assert words_beside("周末钻", quote, ZONE, people) == "棠姐(2000001) 2026-03-04「我『现在』不吃辣」"
