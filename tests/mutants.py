@@ -68,8 +68,8 @@ MUTANTS = (
         "queue: a turn is accepted before it is on the disk",
         (
             Edit(
-                "                await self.run(self.writers, partial(self._disk.create, self._path(entry), data))",
-                "                _ = self.writers.submit(self._disk.create, self._path(entry), data)",
+                "await self.run(self.writers, partial(self.files.disk.create, self.files.path(entry), data))",
+                "_ = self.writers.submit(self.files.disk.create, self.files.path(entry), data)",
             ),
         ),
         "tests/promises/test_turn_is_on_disk_before_return.py",

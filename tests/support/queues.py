@@ -32,7 +32,7 @@ async def a_queue(kind: type[Queue], settings: QueueSettings | None = None, cloc
 def jobs_of(queue: FileQueue) -> list[Job]:
     """Return the jobs of a queue in every state, as they stand in their files."""
     entries = queue.order.all(ARRIVING, *FOLDERS)
-    return [codec.job_of(queue._body(entry), entry.job_id, queue._clock.now()) for entry in entries]
+    return [codec.job_of(queue.files.body(entry), entry.job_id, queue._clock.now()) for entry in entries]
 
 
 async def taken(queue: FileQueue) -> Claim:

@@ -14,7 +14,6 @@ import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
 from cognitive_memory_core.recall.query import CurrentNames
-from cognitive_memory_core.text import people as ids
 from cognitive_memory_core.text.people import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened
@@ -54,7 +53,6 @@ async def lived(memory: CognitiveMemory) -> None:
         await memory.observe(Message(f"m{number}", TANG, SECRET, NOON))
     await memory.remember(Turn(TANG, observations=(f"阿棠棠(2000001)说{SECRET}",)))
     await memory.drain(PATIENCE)
-    ids._plain_forms(TANG.user_name)  # called for statements of a model
     await memory.search_events(OTHER, "阿棠棠的银行卡密码")
     await memory.search_events(OTHER, "银行卡密码", kinds=("message",))
     await memory.context(OTHER, "阿棠棠昨天说的银行卡密码是什么")
@@ -65,7 +63,7 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
     """After a person or a place is forgotten, the caches of texts and names are empty."""
     async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
-        assert filled() >= {"callnames", "clean_name", "mentions", "_plain_forms", "found_event", "found_message"}
+        assert filled() >= {"callnames", "clean_name", "mentions", "found_event", "found_message"}
         holders = [one for one in gc.get_objects() if isinstance(one, CurrentNames)]
         assert any(one._read for one in holders)
         await (memory.forget_scene(TANG) if whole_place else memory.forget_user(TANG, TANG.user_id))
