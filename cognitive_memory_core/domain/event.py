@@ -64,7 +64,7 @@ def exchange(
         if one.sender_id:
             speaker = label(one.sender_id, one.sender_name.translate(_NESTED))
         else:
-            speaker = sentences.context.BOT if one.message_id else sentences.context.BOT_NOTED
+            speaker = sentences.context.THE_BOT if one.message_id else sentences.context.BOT_NOTED
         is_written = one.sender_id and not one.message_id
         line = sentences.context.SAID_BY.format(speaker=speaker) + said if is_written else f"{speaker}：“{said}”"
         shown.append(when + line)

@@ -25,6 +25,7 @@ from ..settings.schema import Live, Settings
 from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.names import clean_name, described
+from .beliefs import group_of
 from .judging import Judgement, NumberedChat
 
 log = logging.getLogger(__name__)
@@ -67,9 +68,10 @@ class Evolver:
     async def evolve(self, scene: Scene, since: datetime) -> Evolution:
         """Update the beliefs of the scene's group from its lines since ``since``.
 
-        Raises AlreadyEvolving while a run of the same group is under way, StorageRefused if the disk refuses.
+        Raises BadArgument for a private chat, AlreadyEvolving while a run of the same group is under way, StorageRefused if
+        the disk refuses.
         """
-        scope = scene.scope
+        scope = group_of(scene)
         if scope in self._running:
             raise AlreadyEvolving(sentences.caller.ALREADY_RUNNING)
         self._running.add(scope)

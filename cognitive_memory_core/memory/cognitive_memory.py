@@ -15,12 +15,12 @@ from ..domain.event import Event
 from ..domain.message import Message
 from ..domain.scope import Scene, Scope, Switch, checked_instant, checked_text
 from ..domain.turn import Turn
-from ..errors import BadArgument, NotPermitted
+from ..errors import BadArgument
 from ..settings.configuration import with_hot
 from ..settings.schema import Live, Settings
 from ..tasks import Durations, completed, timed
 from .arguments import checks_arguments
-from .reads import MOST_DAYS, Reads, checked_ids, reading
+from .reads import MOST_DAYS, Reads, checked_ids, operators_agent, reading
 
 if TYPE_CHECKING:
     from ..domain.belief import Belief, Evolution, Suggestion
@@ -317,9 +317,8 @@ class CognitiveMemory(Reads):
 
     async def place_switches(self, scene: Scene) -> list[PlaceSwitch]:
         """Return the switches that are not "on" of an operator's agent, ordered by place; others raise NotPermitted."""
-        if scene.kind != "operator":
-            raise NotPermitted(sentences.caller.OPERATORS_ONLY)
-        return [one for one in self._opened.consent.place_switches() if one.scope.agent == scene.agent]
+        agent = operators_agent(scene)
+        return [one for one in self._opened.consent.place_switches() if one.scope.agent == agent]
 
     async def evolve(self, scene: Scene, *, days: int = 1) -> Evolution:
         """Update the beliefs of the scene's group from what was said in the last ``days``.
@@ -329,15 +328,11 @@ class CognitiveMemory(Reads):
         """
         if not 1 <= days <= MOST_DAYS:
             raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
-        from ..domain.belief import Evolution  # noqa: PLC0415  # loaded with an open memory
-        from ..evolution.beliefs import group_of  # noqa: PLC0415  # the same
-
-        if self._open is None:
-            return Evolution(message=self.reason)
-        group_of(scene)
         if not self.is_running:
+            from ..domain.belief import Evolution  # noqa: PLC0415  # loaded with an open memory
+
             return Evolution(message=self.reason)
-        since = self._open.clock.now() - timedelta(days=days)
+        since = self._opened.clock.now() - timedelta(days=days)
         return await (await self._learning()).evolver.evolve(scene, since)
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
@@ -431,11 +426,9 @@ class CognitiveMemory(Reads):
         With ``examine`` the texts of the latest 100,000 events are compared, too: in a thread, about 10 seconds for so
         many. Raises NotPermitted unless an operator asks, UnavailableError if the ledger cannot be read.
         """
-        if scene.kind != "operator":
-            raise NotPermitted(sentences.caller.OPERATORS_ONLY)
+        agent, wanted = operators_agent(scene), min(max(days, 1), MOST_DAYS)
         await self._opened.tally.flush()
-        wanted = min(max(days, 1), MOST_DAYS)
-        return await (await self._learning()).reporting.report(scene.agent, days=wanted, examine=examine)
+        return await (await self._learning()).reporting.report(agent, days=wanted, examine=examine)
 
     async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
         """Count the active events and logged lines of the scene's place, in total and by day.
@@ -461,10 +454,11 @@ class CognitiveMemory(Reads):
         """
         learning = await self._learning()
         revived = await self._opened.queue.revive(job_id)
-        for breaker in () if job_id else learning.breakers:
-            breaker.try_now()
-            if by_rules:
-                breaker.give_up()
+        if job_id is None:
+            for breaker in learning.breakers:
+                breaker.try_now()
+                if by_rules:
+                    breaker.give_up()
         learning.worker.nudge()
         return revived
 

@@ -23,9 +23,10 @@ from ..domain.reading import (
 )
 from ..domain.scope import Scene, Scope, checked_id, derived_id
 from ..domain.turn import Alias, Job, Turn
-from ..errors import NotPermitted, UnknownEvent
+from ..errors import UnknownEvent
 from ..recall.recall import SearchResult
 from .opened import Opened
+from .reads import operators_agent
 
 QUESTION = 400  # characters of a noted question
 LONGEST = 4_000  # characters of a text that is searched for
@@ -45,28 +46,28 @@ class Listings:
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
-        agent = _agent(scene)
+        agent = operators_agent(scene)
         found = await self.rows.events(agent, listing, limit, offset, without=self.consent.opted_out)
         return self._shown(scene, await self.names.of(found))
 
     async def lines(self, scene: Scene, listing: LineListing, limit: int, offset: int) -> list[Message]:
         """Return lines of the log, newest first."""
         await self.buffer.flush()
-        found = await self.log.lines(_agent(scene), listing, limit, offset, without=self.consent.opted_out)
+        found = await self.log.lines(operators_agent(scene), listing, limit, offset, without=self.consent.opted_out)
         return [one for line in found for one in self.consent.shown(_in_place(line.scene.scope), [line])]
 
     async def learned_from(self, scene: Scene, message_ids: Collection[str]) -> Mapping[tuple[str, str], str]:
         """Return the id of the active event that was made of each line, by the key of its place and its id."""
-        return await self.rows.learned_from(_agent(scene), message_ids)
+        return await self.rows.learned_from(operators_agent(scene), message_ids)
 
     async def said_at(self, scene: Scene, user_id: str, since: datetime) -> list[datetime]:
         """Return when what a person said happened; empty for a person who opted out."""
         hidden = user_id in self.consent.opted_out
-        return [] if hidden else await self.rows.said_at(_agent(scene), user_id, since)
+        return [] if hidden else await self.rows.said_at(operators_agent(scene), user_id, since)
 
     async def answers(self, scene: Scene, place: Scope, newest: int, limit: int) -> list[Answering]:
         """Return who answers whom in the newest lines of a place, the most frequent first."""
-        _agent(scene)
+        operators_agent(scene)
         found = await self.rows.answers(place, newest, limit)
         hide, hidden = self.consent.hidden, self.consent.opted_out
         return [
@@ -77,7 +78,7 @@ class Listings:
 
     async def spent(self, scene: Scene, since: date) -> list[tuple[date, Spending]]:
         """Return what models cost by day and purpose since a day, oldest first."""
-        _agent(scene)
+        operators_agent(scene)
         await self.budget.flush()
         return await self.accounts.spent(since)
 
@@ -86,7 +87,7 @@ class Listings:
 
         Parts that were unavailable or too slow are named in ``degraded``. The search does not count as a recall.
         """
-        agent, place = _agent(scene), listing.place
+        agent, place = operators_agent(scene), listing.place
         if not self.consent.may_search(scene):
             return SearchResult()
         is_chat = place is not None and place.kind == "private"
@@ -104,7 +105,7 @@ class Listings:
 
     async def event(self, scene: Scene, event_id: str) -> Event:
         """Return an event, active or retired; raises UnknownEvent, also if a person who opted out said it."""
-        agent = _agent(scene)
+        agent = operators_agent(scene)
         found = await self.stored.find(checked_id(event_id, "event_id"))
         shown = self._shown(scene, await self.names.of([found])) if found and found.agent == agent else []
         if not shown:
@@ -121,7 +122,7 @@ class Listings:
 
     async def wordings(self, scene: Scene, event: Event) -> list[Event]:
         """Return the other wordings of an event, active or retired: the versions before and after its corrections."""
-        _agent(scene)
+        operators_agent(scene)
         return self._shown(scene, await self.names.of(await self.rows.wordings(event)))
 
     async def talk(self, scene: Scene, event: Event, reach: int) -> list[Message]:
@@ -129,7 +130,7 @@ class Listings:
 
         Empty if they are no longer in the log.
         """
-        _agent(scene)
+        operators_agent(scene)
         scope, here = event.scope, _in_place(event.scope)
         lines = await self.log.find(scope, frozenset(event.message_ids)) if event.message_ids else []
         read_filter = ReadFilter(here, group_id=scope.group_id, without=self.consent.opted_out)
@@ -138,12 +139,12 @@ class Listings:
     async def places(self, scene: Scene, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
         """Return places, the one with the latest event or line first; not the private chats of people who opted out."""
         listing = replace(listing, without=listing.without | self.consent.opted_out)
-        found = await self.rows.places(_agent(scene), listing, limit, offset)
+        found = await self.rows.places(operators_agent(scene), listing, limit, offset)
         return [replace(one, name=self.consent.hidden(one.name)) for one in found]
 
     async def place_names(self, scene: Scene, places: Collection[Scope]) -> dict[Scope, str]:
         """Return the latest names of places; "" for one without a name, and for the chat of a person who opted out."""
-        _agent(scene)
+        operators_agent(scene)
         found, hidden = await self.rows.place_names(places), self.consent.opted_out
         return {
             place: "" if place.kind == "private" and place.place_id in hidden else self.consent.hidden(name)
@@ -152,40 +153,40 @@ class Listings:
 
     async def people_names(self, scene: Scene, user_ids: Collection[str]) -> dict[str, str]:
         """Return the latest names of people; none of those who opted out."""
-        found = await self.rows.people_names(_agent(scene), user_ids)
+        found = await self.rows.people_names(operators_agent(scene), user_ids)
         return {user_id: name for user_id, name in found.items() if user_id not in self.consent.opted_out}
 
     async def replaced(self, scene: Scene, events: Collection[Event]) -> dict[str, Event]:
         """Return, by id, those of the events that no longer hold, each with the event that says so."""
-        read_filter = ReadFilter(Scene.operator(_agent(scene)), without=self.consent.opted_out)
+        read_filter = ReadFilter(Scene.operator(operators_agent(scene)), without=self.consent.opted_out)
         newer = await self.stored.replacing([one.id for one in events], read_filter)
         at = {one.id: one.happened_at for one in events}
         return {one.replaces: one for one in newer if one.happened_at >= at[one.replaces]}
 
     async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
         """Return people whose id or a name matches ``text``, with their opt-out and sharing, the last seen first."""
-        found = await self.rows.people(_agent(scene), text, limit, offset)
+        found = await self.rows.people(operators_agent(scene), text, limit, offset)
         return [self._person(one) for one in found]
 
     async def person(self, scene: Scene, user_id: str) -> PersonEntry:
         """Return one person by id, also one of whom no name was ever seen."""
-        found = await self.rows.people(_agent(scene), user_id, ALIKE)
+        found = await self.rows.people(operators_agent(scene), user_id, ALIKE)
         return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
 
     async def seen_names(self, scene: Scene, user_id: str) -> list[Alias]:
         """Return the names that a person had, the last seen first; none of a person who opted out."""
-        return [] if user_id in self.consent.opted_out else await self.rows.names(_agent(scene), user_id)
+        return [] if user_id in self.consent.opted_out else await self.rows.names(operators_agent(scene), user_id)
 
     async def profiles(
         self, scene: Scene, entity_type: EntityType | None, text: str, limit: int, offset: int
     ) -> list[Profile]:
         """Return profiles, the last updated first."""
-        found = await self.rows.profiles(_agent(scene), entity_type, text, limit, offset)
+        found = await self.rows.profiles(operators_agent(scene), entity_type, text, limit, offset)
         return [shown for one in found if (shown := self.consent.profile(scene, one))]
 
     async def sources(self, scene: Scene, key: ProfileKey, limit: int, offset: int) -> list[ProfileSource]:
         """Return the facts of a profile, the newest first."""
-        if key.agent != _agent(scene) or not self.consent.admits_profile(scene, key):
+        if key.agent != operators_agent(scene) or not self.consent.admits_profile(scene, key):
             return []
         found = await self.rows.sources(key, limit, offset)
         return [replace(one, text=self.consent.hidden(one.text)) for one in found]
@@ -204,30 +205,30 @@ class Listings:
 
     async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
         """Return the noted cases of failed recall, the latest first."""
-        found = await self.quality.missed(_agent(scene), limit, offset, without=self.consent.opted_out)
+        found = await self.quality.missed(operators_agent(scene), limit, offset, without=self.consent.opted_out)
         hide = self.consent.hidden
         return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in found]
 
     async def drop_missed(self, scene: Scene, case_id: str) -> None:
         """Delete a noted case of failed recall."""
-        _agent(scene)
+        operators_agent(scene)
         await self.quality.drop_missed(checked_id(case_id, "case_id"))
 
     async def recalled(self, scene: Scene, event_id: str) -> tuple[int, datetime | None]:
         """Return how often an event was shown in a context or an answer, and when last; 0 and None if never."""
-        _agent(scene)
+        operators_agent(scene)
         return await self.quality.recalled(event_id)
 
     async def outcome(self, scene: Scene, job_id: str) -> list[Event] | None:
         """Return the events that a finished job made, at most :data:`MOST_MADE`; None if it is not finished."""
-        _agent(scene)
+        operators_agent(scene)
         ids = [derived_id("event", checked_id(job_id, "job_id"), index) for index in range(MOST_MADE)]
         done = await self.stored.done(job_id)
         return self._shown(scene, await self.names.of(await self.stored.fetch(ids))) if done else None
 
     def told(self, scene: Scene, job: Job) -> tuple[list[Message], list[str]]:
         """Return the lines of the log from which a job learns, and the words that were handed in with it."""
-        _agent(scene)
+        operators_agent(scene)
         work = job.work
         given = work.recent_messages if isinstance(work, Turn) else work.messages
         lines = self.consent.shown(_in_place(job.scope), [one for one in given if isinstance(one, Message)])
@@ -246,12 +247,6 @@ class Listings:
         retired: dict[str, datetime] = {event.id: event.retired_at for event in events if event.retired_at}
         shown = self.consent.shown(scene, [replace(event, retired_at=None) for event in events])
         return [replace(event, retired_at=retired.get(event.id)) for event in shown]
-
-
-def _agent(scene: Scene) -> str:
-    if scene.kind != "operator":
-        raise NotPermitted(sentences.caller.OPERATORS_ONLY)
-    return scene.agent
 
 
 def _in_place(scope: Scope) -> Scene:

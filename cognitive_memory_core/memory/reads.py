@@ -454,3 +454,10 @@ def counted(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
 def checked_ids(message_ids: Sequence[str]) -> frozenset[str]:
     """Return the ids; raise BadArgument for one that is none."""
     return frozenset(checked_id(message_id, "message_ids") for message_id in message_ids)
+
+
+def operators_agent(scene: Scene) -> str:
+    """Return the agent of an operator's scene; raise NotPermitted for any other scene."""
+    if scene.kind != "operator":
+        raise NotPermitted(sentences.caller.OPERATORS_ONLY)
+    return scene.agent

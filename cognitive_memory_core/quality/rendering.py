@@ -11,6 +11,7 @@ import orjson
 from ..domain.quality import Examination, QualityReport, QuotedEvent
 from ..domain.scope import Scope
 from ..sentences import report as words
+from ..sentences.context import SOMEBODY
 
 MOST_PLACES = 30  # shown; the rest is in the JSON
 NAMED_FLAWS = 0.1  # share of events that do not stand on their own, from which the gist says so
@@ -83,7 +84,7 @@ def _shown(report: QualityReport, zone: tzinfo) -> Iterator[list[str]]:
         never = words.NEVER.format(count=report.never_recalled, share=_percent(share))
     yield _section(words.RECALLED, (never,))
     rows = tuple(
-        (_place(one.scope), one.name or words.HIDDEN, str(one.events), _percent(one.share), _percent(one.lines_share))
+        (_place(one.scope), one.name or SOMEBODY, str(one.events), _percent(one.share), _percent(one.lines_share))
         for one in report.teachers[:MOST_PLACES]
     )
     head = (words.PLACE, words.PERSON, words.EVENTS, words.SHARE, words.LINES_SHARE)
@@ -109,7 +110,7 @@ def _problems(report: QualityReport) -> Iterator[str]:
     """Yield what somebody should look at, the gravest first, one sentence each."""
     for one in report.dominant:
         shares = {"share": _percent(one.share), "lines": _percent(one.lines_share)}
-        yield words.POISONING.format(place=_place(one.scope), who=one.name or words.HIDDEN, **shares)
+        yield words.POISONING.format(place=_place(one.scope), who=one.name or SOMEBODY, **shares)
     if report.backlog.jobs.failed:
         yield words.MARK_FAILED.format(count=report.backlog.jobs.failed)
     if report.vague > NAMED_FLAWS * report.events:

@@ -21,7 +21,6 @@ TITLE_MEMOS = "近期备忘"
 WEEKDAYS = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
 REPLACED = "（后来变了，见更新的一条）"
 SAID_BY = "{speaker} 说："
-THE_BOT = "机器人"
 REPLIED_TO = " 回复 {speaker}「{text}」"  # between a speaker and their words; the text has no corner bracket
 FOLLOWED_BY = "（下一句 {speaker}「{text}」）"  # behind the speaker's own words, which have no corner bracket
 NOW_CALLED = "{label}，当时叫“{then}”"
@@ -76,7 +75,7 @@ def headings(*, is_group: bool) -> Mapping[str, str]:
 
 SOMEBODY = "某位成员"
 OF_ADMIN = "[管理]"  # behind the name of an admin whose word a fact of the group is
-BOT, BOT_NOTED = "机器人", "机器人记"  # who said or noted a quoted line
+THE_BOT, BOT_NOTED = "机器人", "机器人记"  # who said or noted a quoted line
 BELIEF_WITHDRAWN = "依据的消息都撤回或忘掉了"
 QUOTED_CLAUSE = "“{clause}”"
 NOTHING_SHOWN = "（内容无法显示）"

@@ -17,7 +17,6 @@ PLACE, LINES, EVENTS, ABSOLUTE, SHOWN = "地方", "原话", "记下的事", "看
 COUNT, EXAMPLE, REASON = "条数", "例子", "原因"
 OLDER, NEWER, PERSON, SHARE, LINES_SHARE = "旧的", "新的", "谁", "占这里的事", "占这里的原话"
 PURPOSE, MODEL, CALLS, TOKENS, ANSWERED, BAD, PRICE = "用途", "模型", "调用", "token", "其中回答", "没答好", "价钱"
-HIDDEN = "某位成员"
 KINDS: Mapping[str, str] = {"event": "经过", "preference": "喜好", "knowledge": "知识", "experience": "经验"}
 FLAW: Mapping[str, str] = {
     "pronoun": "说的是谁不清楚（他、我、对方）",
