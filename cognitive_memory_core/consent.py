@@ -28,7 +28,6 @@ from .text.people import Redaction
 
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_PERIODS = timedelta(days=366)  # a caller may submit lines a long time after they were said
-HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
 Redactable = TypeVar("Redactable", Event, Message, Memo, Pin, Profile)
 Listed = TypeVar("Listed", Event, Message, Memo, Pin)
 
@@ -293,10 +292,7 @@ class Consent:
         self._hide = self._hide.hiding(user_ids)  # takes effect even if reading the names fails
         names = await self._ledger.names.names_of(user_ids)
         shared = await self._ledger.names.shared(user_ids, with_words=True)
-        if len(user_ids) + len(names) > HANDFUL:
-            known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)
-        else:
-            known = Redaction.of(user_ids, names, shared)
+        known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)  # slow for very many
         if self.opted_out == user_ids:
             self._hide = known
 

@@ -68,8 +68,8 @@ class Evolver:
     async def evolve(self, scene: Scene, since: datetime) -> Evolution:
         """Update the beliefs of the scene's group from its lines since ``since``.
 
-        Raises BadArgument for a private chat, AlreadyEvolving while a run of the same group is under way, StorageRefused if
-        the disk refuses.
+        Raises BadArgument for a private chat, AlreadyEvolving while a run of the same group is under way, and
+        StorageRefused if the disk refuses.
         """
         scope = group_of(scene)
         if scope in self._running:

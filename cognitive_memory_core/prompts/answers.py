@@ -206,32 +206,26 @@ def rows_of(value: object) -> list[Row] | None:
 
 
 def text_of(value: object, limit: int) -> str:
-    """Return a text on one line, cut to ``limit``; a number is written out; "" for anything else."""
+    """Return a text on one line, cut to ``limit``; a number is written out.
+
+    "" for anything else, and for a word that means "none", such as null or 无.
+    """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     written = int(value) if isinstance(value, float) and value.is_integer() else value
-    return one_line(str(written)[: limit * 2], limit)
-
-
-def filled(value: object, limit: int) -> str:
-    """Return a text as :func:`text_of` does, but "" for a word that means "none", such as null or 无."""
-    text = text_of(value, limit)
+    text = one_line(str(written)[: limit * 2], limit)
     return "" if text.casefold().strip("。.") in _NOTHING else text
 
 
-def filled_list(value: object, count: int, limit: int) -> tuple[str, ...]:
+def texts_of(value: object, count: int, limit: int) -> tuple[str, ...]:
     """Return up to ``count`` distinct texts of a list, or of one text that lists several; each cut to ``limit``."""
-    parts = (text_of(part, limit) for part in parts_of(value))
-    return tuple(dict.fromkeys(part for part in parts if filled(part, limit)))[:count]
+    return tuple(dict.fromkeys(text for part in parts_of(value) if (text := text_of(part, limit))))[:count]
 
 
 def number_of(value: object) -> int:
     """Return a whole number, also from "2", "E2" or 2.0; 0 for anything else."""
-    if isinstance(value, str):
-        found = _NUMBER.fullmatch(value[:16].strip())
-        return int(found[1]) if found else 0
-    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1
-    return int(cast("float", value)) if is_whole and abs(cast("float", value)) < LONGEST_ANSWER else 0
+    found = _NUMBER.fullmatch(str(value)[:16].strip()) if isinstance(value, str | int | float) else None
+    return int(found[1]) if found else 0
 
 
 def numbers_of(value: object, count: int) -> tuple[int, ...]:
@@ -307,7 +301,7 @@ def triaged_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
     """Return the observations to remember, numbered from 1; raises BadAnswer if the model says yes and lists none."""
     loaded_answer = loaded(text)
     answer = row_of(loaded_answer)
-    rows = [row for row in _rows(loaded_answer) or [] if filled(row.get("text"), LONGEST_TEXT)]
+    rows = [row for row in _rows(loaded_answer) or [] if text_of(row.get("text"), LONGEST_TEXT)]
     flag = answer.get("should_remember")
     word = str(flag)[:16].strip().casefold() if isinstance(flag, str | int | float) else ""
     should = _FLAGS.get(word)
@@ -327,17 +321,17 @@ def drawn_in(text: str, *, is_group: bool = False) -> ProfileAnswer:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="lines"))
     lines: list[ProfileLine] = []
     for row in rows[:MOST_PROFILE_LINES]:
-        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), filled(row.get("text"), LONGEST_TEXT)
+        section, said = text_of(row.get("section"), LONGEST_TAG).casefold(), text_of(row.get("text"), LONGEST_TEXT)
         title = "" if section == "summary" else headings.get(section, headings["topics"])
         if said:
             lines.append(ProfileLine(title, said, numbers_of(row.get("facts"), MOST_LINES)))
-    tags = filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG)
+    tags = texts_of(answer.get("tags"), MOST_TAGS, LONGEST_TAG)
     return ProfileAnswer(tuple(lines), tags, numbers_of(answer.get("outdated"), MOST_LINES))
 
 
 def words_in(text: str, member: str) -> str:
     """Return a member, such as the summary of a dialogue, on one line; raises BadAnswer if it has no word."""
-    words = filled(row_of(loaded(text)).get(member), LONGEST_SUMMARY)
+    words = text_of(row_of(loaded(text)).get(member), LONGEST_SUMMARY)
     if not any(map(str.isalnum, words)):
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member=member))
     return words
@@ -361,9 +355,9 @@ def _said(row: Row, number: int, given: AskContents) -> StatementAnswer:
         same_as=same_as if 0 < same_as <= given.neighbours else 0,
         replaces=replaces if 0 < replaces <= given.neighbours else 0,
         lines=tuple(line for line in numbers_of(row.get("lines"), MOST_LINES) if line <= given.lines),
-        pain=filled(row.get("pain"), LONGEST_DETAIL),
-        solution=filled(row.get("solution"), LONGEST_DETAIL),
-        outcome=filled(row.get("outcome"), LONGEST_DETAIL),
+        pain=text_of(row.get("pain"), LONGEST_DETAIL),
+        solution=text_of(row.get("solution"), LONGEST_DETAIL),
+        outcome=text_of(row.get("outcome"), LONGEST_DETAIL),
     )
 
 
@@ -371,7 +365,7 @@ def _ids(value: object, known: Collection[str]) -> tuple[str, ...]:
     """Return the ids or names that a model listed; of ``name(id)`` the id, if it is known."""
     parts = [value] if isinstance(value, str) and value in known else parts_of(value)
     found: dict[str, None] = {}
-    for written in (filled(part, ID_LENGTH) for part in parts):
+    for written in (text_of(part, ID_LENGTH) for part in parts):
         inside = written.rpartition("(")[2].removesuffix(")")
         found[inside if written not in known and inside in known else written] = None
     return tuple(one for one in found if one)[:MOST_SUBJECTS]
@@ -403,7 +397,7 @@ def proposals_in(text: str) -> tuple[list[Proposal], int]:
                 rows = [row for row in rows_of(repair_json(begun, return_objects=True)) or () if "action" in row]
         unreadable += not rows
         for row in rows:
-            action = text_of(row.get("action"), LONGEST_BELIEF_TAG).casefold()
+            action = str(row["action"])[:LONGEST_BELIEF_TAG].strip().casefold()
             if action in ACTIONS:
                 proposal = Proposal(
                     action,
@@ -413,7 +407,7 @@ def proposals_in(text: str) -> tuple[list[Proposal], int]:
                     numbers_of(row.get("lines"), MOST_CITED),
                     numbers_of(row.get("agreed"), MOST_CITED),
                     numbers_of(row.get("refused"), MOST_CITED),
-                    filled_list(row.get("tags"), MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG),
+                    texts_of(row.get("tags"), MOST_BELIEF_TAGS, LONGEST_BELIEF_TAG),
                 )
                 kept.append(proposal)
             else:
