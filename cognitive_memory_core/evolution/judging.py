@@ -315,8 +315,10 @@ class Judgement:
         """Return why the group does not stand behind a statement; what members say of themselves is not its word."""
         if not support.said:
             return "unfounded"
+        if support.is_refused:
+            return "contrary"
         named = {one for ids in members_named(statement, self.job_context.people) for one in ids}
-        return "contrary" if support.is_refused else None if support.suffices(named) else "alone"
+        return None if support.suffices(named) else "alone"
 
 
 def _resting_on(belief: Belief, lines: Sequence[Message]) -> Belief:

@@ -97,14 +97,24 @@ class Opened:
         await self.budget.load()
         self.lender = Lender(lend, is_new=await ledger.housekeeping.may_borrow()) if lend else None
         models = await self.lender.beside(settings.models) if self.lender else settings.models
-        lender, own = self.lender.last.lender if self.lender and self.lender.last else "", settings.models
-        lent = ["" if getattr(models, role) is getattr(own, role) else lender for role in ("embedding", "rerank")]
+        lender = self.lender.last.lender if self.lender and self.lender.last else ""
         self.embedder = await embedding_of(
-            models.embedding, ledger, self.budget.count, stack, data_dir=data_dir, given=embedder, lender=lent[0]
+            models.embedding,
+            ledger,
+            self.budget.count,
+            stack,
+            data_dir=data_dir,
+            given=embedder,
+            lender="" if models.embedding is settings.models.embedding else lender,
         )
         ledger.corpora.follow(self.embedder.fingerprint)
         self.reranking = await reranking_of(
-            models.rerank, self.budget.count, stack, data_dir=data_dir, given=reranker, lender=lent[1]
+            models.rerank,
+            self.budget.count,
+            stack,
+            data_dir=data_dir,
+            given=reranker,
+            lender="" if models.rerank is settings.models.rerank else lender,
         )
         self.queue = await FileQueue.open(
             data_dir / "queues", settings.queue, clock, disk=self.disk, horizon=self.watch.horizon

@@ -118,11 +118,11 @@ def _ends(said: str, now: datetime) -> Iterator[datetime]:
     named = (said[: clock.start()] if clock else said).strip().removesuffix("的").strip()
     starts = [] if named else [(today, ""), (today + DAY, "")]
     whole = _only_mention(named)
-    for each in (whole,) if whole else (_only_mention(f"今天{named}"), _only_mention(f"明天{named}")) if named else ():
-        if each:
-            references = (now, now + 364 * DAY) if each.kind == "yearless" else (now,)
-            readings = (each.at(since, lean) for since in references for lean in LEANS)
-            starts += [(found.start, each.part) for found in readings if found]
+    days = [whole] if whole or not named else [_only_mention(f"今天{named}"), _only_mention(f"明天{named}")]
+    for each in filter(None, days):
+        references = (now, now + 364 * DAY) if each.kind == "yearless" else (now,)
+        readings = (each.at(since, lean) for since in references for lean in LEANS)
+        starts += [(found.start, each.part) for found in readings if found]
     for start, part in starts:
         midnight = datetime.combine(start, time())
         yield from (midnight + at for at in times_of(clock, part)) if clock else (start,)
