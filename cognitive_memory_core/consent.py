@@ -232,6 +232,12 @@ class Consent:
         """Return the items of a list that a scene may see, redacted."""
         return [self.redacted(item) for item in items if self.admits(scene, item)]
 
+    def shown_retired(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
+        """Return the events that a scene may see, redacted, retired ones as well."""
+        retired_at = {event.id: event.retired_at for event in events}
+        shown = self.shown(scene, [replace(event, retired_at=None) for event in events])
+        return [replace(event, retired_at=retired_at[event.id]) for event in shown]
+
     def hits(self, read_filter: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
         """Return the hits that a read filter admits, redacted, without neighbouring lines that the scene may not see.
 

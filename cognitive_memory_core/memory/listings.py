@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -48,7 +48,7 @@ class Listings:
         """Return events, newest first, also retired ones if the listing asks for them."""
         agent = operators_agent(scene)
         found = await self.rows.events(agent, listing, limit, offset, without=self.consent.opted_out)
-        return self._shown(scene, await self.names.of(found))
+        return self.consent.shown_retired(scene, await self.names.of(found))
 
     async def lines(self, scene: Scene, listing: LineListing, limit: int, offset: int) -> list[Message]:
         """Return lines of the log, newest first."""
@@ -107,7 +107,9 @@ class Listings:
         """Return an event, active or retired; raises UnknownEvent, also if a person who opted out said it."""
         agent = operators_agent(scene)
         found = await self.stored.find(checked_id(event_id, "event_id"))
-        shown = self._shown(scene, await self.names.of([found])) if found and found.agent == agent else []
+        shown = (
+            self.consent.shown_retired(scene, await self.names.of([found])) if found and found.agent == agent else []
+        )
         if not shown:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return shown[0]
@@ -123,7 +125,7 @@ class Listings:
     async def wordings(self, scene: Scene, event: Event) -> list[Event]:
         """Return the other wordings of an event, active or retired: the versions before and after its corrections."""
         operators_agent(scene)
-        return self._shown(scene, await self.names.of(await self.rows.wordings(event)))
+        return self.consent.shown_retired(scene, await self.names.of(await self.rows.wordings(event)))
 
     async def talk(self, scene: Scene, event: Event, reach: int) -> list[Message]:
         """Return the log lines from which an event was made, with ``reach`` lines before and after each, oldest first.
@@ -224,7 +226,7 @@ class Listings:
         operators_agent(scene)
         ids = [derived_id("event", checked_id(job_id, "job_id"), index) for index in range(MOST_MADE)]
         done = await self.stored.done(job_id)
-        return self._shown(scene, await self.names.of(await self.stored.fetch(ids))) if done else None
+        return self.consent.shown_retired(scene, await self.names.of(await self.stored.fetch(ids))) if done else None
 
     def told(self, scene: Scene, job: Job) -> tuple[list[Message], list[str]]:
         """Return the lines of the log from which a job learns, and the words that were handed in with it."""
@@ -241,12 +243,6 @@ class Listings:
         if entry.user_id in self.consent.opted_out:
             return PersonEntry(entry.user_id, has_opted_out=True)
         return replace(entry, is_sharing=self.consent.is_shared(entry.user_id))
-
-    def _shown(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
-        """Return events redacted, also retired ones, which the usual access check would drop."""
-        retired: dict[str, datetime] = {event.id: event.retired_at for event in events if event.retired_at}
-        shown = self.consent.shown(scene, [replace(event, retired_at=None) for event in events])
-        return [replace(event, retired_at=retired.get(event.id)) for event in shown]
 
 
 def _in_place(scope: Scope) -> Scene:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ..consent import Consent
@@ -87,10 +88,7 @@ class MemoryReader:
         """Return the quality report of all agents; what the bot counted in the last minute is missing."""
         ledger = self.ledger
         counts, _ = await asyncio.to_thread(FileQueue.peeked, self._data_dir / "queues")
-
-        async def lag() -> int:
-            return await ledger.vectors.lag(self._embedder.fingerprint)
-
+        lag = partial(ledger.vectors.lag, self._embedder.fingerprint)
         reporting = Reporting(ledger, self.consent, self._settings, self._clock, lambda: counts, lag)
         return await reporting.report(None, days=days)
 

@@ -168,10 +168,7 @@ class Reads:
         if not scene.user_id:
             return []
         found = await opened.ledger.eraser.forgotten(scene.user_id, opened.clock.now() - RESTORABLE)
-        standing = [replace(event, retired_at=None) for event in found]  # the access check admits no retired ones
-        shown = opened.consent.shown(scene, await opened.names.of(standing))
-        forgotten_at = {event.id: event.retired_at for event in found}
-        return [replace(event, retired_at=forgotten_at[event.id]) for event in shown[start : start + count]]
+        return opened.consent.shown_retired(scene, await opened.names.of(found))[start : start + count]
 
     async def find_event(self, scene: Scene, event_id: str) -> Event:
         """Return an active event that the scene may read; raises UnknownEvent."""
