@@ -53,12 +53,11 @@ class ProblemReading:
 
     def is_same(self, other: ProblemReading) -> bool:
         """Return whether two problems are the same by their words; similar solutions count a little."""
-        if self.codes and other.codes and self.codes.isdisjoint(other.codes):
-            return False
+        has_other_codes = bool(self.codes and other.codes) and self.codes.isdisjoint(other.codes)
         alike = _likeness(self.problem, other.problem)
-        if alike >= SAME or alike < LEAST:
-            return alike >= SAME
-        return alike + BY_SOLUTION * _likeness(self.solution, other.solution) >= SAME
+        if alike >= LEAST:
+            alike += BY_SOLUTION * _likeness(self.solution, other.solution)
+        return alike >= SAME and not has_other_codes
 
 
 def shared(text: str, told: str) -> float:

@@ -36,16 +36,16 @@ from .time_rules import (
     years_from_now,
 )
 from .vocabulary import (
-    ENGLISH_DAYS,
+    DAYS,
     ENGLISH_STEPS,
-    ENGLISH_WEEKDAYS,
     MONTHS,
     PARTS_OF_DAY,
     SEASONS,
+    UNITS,
     WEEKDAYS,
-    WESTERN_UNITS,
     either,
     meaning,
+    western,
 )
 
 # each piece of a pattern repeats within bounds, so that a text costs what it is long
@@ -191,9 +191,9 @@ CHINESE: tuple[Rule, ...] = (
 
 _FROM = "(?=[a-z0-9])(?<![a-z0-9_])"  # a Chinese character ends a Latin word; the cheap lookahead comes first
 _TO = "(?![a-z0-9_])"
-_LATIN_UNIT = f"(?P<unit>{either(WESTERN_UNITS)}){_TO}"
+_LATIN_UNIT = f"(?P<unit>{western(UNITS)}){_TO}"
 _LATIN_MONTH = f"(?P<m>{either(MONTHS)})\\.?"
-_WEEKDAY = f"(?P<on>{either(ENGLISH_WEEKDAYS)})"
+_WEEKDAY = f"(?P<on>{western(WEEKDAYS)})"
 _COUNT = "(?P<n>[0-9]{1,3}|half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 _LATIN_FEW = "(?:a )?(?:few|several)"
 _DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
@@ -201,7 +201,7 @@ _IN_TIME = "(?:in|during|since|from|of|until|by|through)"
 _TO_DAY = "(?: ?(?:to|through|-|–) ?(?P<d2>3[01]|[12][0-9]|[1-9])(?:st|nd|rd|th)?(?![0-9:.%]| ?[a-z$]))"
 _YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
 _STEP = f"(?P<which>{either(ENGLISH_STEPS)})"
-_SEASON = f"(?P<part>{either(SEASONS)})"
+_SEASON = f"(?P<part>{western(SEASONS)})"
 _NAMED_QUARTER = (  # not the key, the car, the match and the hamburger
     "(?:the )?(?:(?P<q>first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter"
     "(?![a-z0-9_-]| (?:final|pounder|mile|note|back|century))"
@@ -229,7 +229,7 @@ WESTERN: tuple[Rule, ...] = (
     ),
     latin_rule(
         "relative",
-        f"(?:the (?=day))?(?P<day>{either(ENGLISH_DAYS)})(?: (?P<part>morning|afternoon|evening|night))?",
+        f"(?:the (?=day))?(?P<day>{western(DAYS)})(?: (?P<part>morning|afternoon|evening|night))?",
         counted_day,
     ),
     latin_rule("relative", "(?P<which>last|this) (?P<part>morning|afternoon|evening|night)", counted_day),
@@ -273,7 +273,7 @@ WESTERN: tuple[Rule, ...] = (
     latin_rule("now", "right now|now|currently|nowadays|at the moment", lambda _, frame: day(frame.today)),
     latin_rule("vague", "recently|lately|these days|the other day|soon|last time|next time"),
     latin_rule("decoy", "black friday|(?:ruby|fat|super) tuesday|monday blues"),
-    latin_rule("decoy", f"(?:every|each) (?:{either(ENGLISH_WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year)"),
+    latin_rule("decoy", f"(?:every|each) (?:{western(WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year)"),
 )
 
 
@@ -375,7 +375,7 @@ _CHINESE = (
     "(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲|联欢|档(?!口)|粽|快乐|工(?![作资])|青鸟|蒜|粥|作业|班(?!里|上))"
     "(?<!元宵(?=[怎煮馅吃和或汤]))(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?"
 )
-_ENGLISH = f"(?P<holiday>{either(filter(str.isascii, _NAMES))})"
+_ENGLISH = f"(?P<holiday>{western(_NAMES)})"
 HOLIDAYS: tuple[Rule, ...] = (
     rule("dated", f"(?:{_RELATIVE_YEAR}的?|{_CALENDAR_YEAR}的?|(?<![0-9{_COUNTED}])){_CHINESE}", _holiday),
     latin_rule(

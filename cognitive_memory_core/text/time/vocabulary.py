@@ -20,25 +20,31 @@ def either(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
+def western(words: Iterable[str]) -> str:
+    """Return a pattern of any of the words that are written in Latin letters."""
+    return either(filter(str.isascii, words))
+
+
 def _numbered(*lists: str, start: int = 1) -> dict[str, int]:
     return {word: index for words in lists for index, word in enumerate(words.split(), start)}
 
 
-ENGLISH_DAYS = meaning(
+DAYS = meaning(
     {
-        -2: "day before yesterday",
-        -1: "yesterday|gestern|hier|ieri|ayer",
-        0: "today|tonight|heute|oggi|hoy|aujourd'hui",
-        1: "tomorrow|morgen|demain|domani|manana",
-        2: "day after tomorrow",
+        -3: "大前",
+        -2: "前|day before yesterday",
+        -1: "昨|yesterday|gestern|hier|ieri|ayer",
+        0: "今|today|tonight|heute|oggi|hoy|aujourd'hui",
+        1: "明|tomorrow|morgen|demain|domani|manana",
+        2: "后|day after tomorrow",
+        3: "大后",
     }
 )
-DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3} | ENGLISH_DAYS
 YEARS = {"大前": -3, "前": -2, "去": -1, "今": 0, "本": 0, "明": 1, "后": 2}
 ENGLISH_STEPS = meaning({-1: "last|previous", 0: "this|current", 1: "next|coming"})
 STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "before last": -2} | ENGLISH_STEPS
-ENGLISH_WEEKDAYS = _numbered("monday tuesday wednesday thursday friday saturday sunday", start=0)
-WEEKDAYS = _numbered("一 二 三 四 五 六 日", start=0) | {"天": 6} | ENGLISH_WEEKDAYS
+_ENGLISH_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
+WEEKDAYS = _numbered("一 二 三 四 五 六 日", _ENGLISH_WEEKDAYS, start=0) | {"天": 6}
 MONTHS = _numbered(
     "january february march april may june july august september october november december",
     "jan feb mar apr may jun jul aug sep oct nov dec",
@@ -49,27 +55,17 @@ MONTHS = _numbered(
 ) | {"sept": 9}
 WEEKENDS = ("weekend", "week-end", "wochenende", "fine settimana", "fin de semana")
 ORDINALS = _numbered("first second third fourth fifth", "1st 2nd 3rd 4th 5th", "q1 q2 q3 q4") | {"last": -1}
-WESTERN_UNITS: dict[str, Unit] = meaning(
+UNITS: dict[str, Unit] = meaning(
     {
-        "second": "second|seconds",
-        "minute": "minute|minutes",
-        "hour": "hour|hours|stunden|heures|horas|ore",
-        "day": "day|days|tag|tage|tagen|jour|jours|dia|dias|giorno|giorni",
-        "week": "week|weeks|woche|wochen|semaine|semaines|semana|semanas|settimana|settimane",
-        "month": "month|months|monat|monate|monaten|mois|mes|meses|mese|mesi",
-        "year": "year|years|jahr|jahre|jahren|an|ans|annee|annees|ano|anos|anno|anni",
+        "second": "秒|秒钟|second|seconds",
+        "minute": "分钟|minute|minutes",
+        "hour": "小时|钟头|hour|hours|stunden|heures|horas|ore",
+        "day": "天|day|days|tag|tage|tagen|jour|jours|dia|dias|giorno|giorni",
+        "week": "周|星期|礼拜|week|weeks|woche|wochen|semaine|semaines|semana|semanas|settimana|settimane",
+        "month": "月|month|months|monat|monate|monaten|mois|mes|meses|mese|mesi",
+        "year": "年|year|years|jahr|jahre|jahren|an|ans|annee|annees|ano|anos|anno|anni",
     }
 )
-_CHINESE_UNITS: dict[Unit, str] = {
-    "second": "秒|秒钟",
-    "minute": "分钟",
-    "hour": "小时|钟头",
-    "day": "天",
-    "week": "周|星期|礼拜",
-    "month": "月",
-    "year": "年",
-}
-UNITS: dict[str, Unit] = meaning(_CHINESE_UNITS) | WESTERN_UNITS
 SEASONS = meaning({"春天": "spring", "夏天": "summer", "秋天": "autumn|fall", "冬天": "winter"})
 QUARTERS = ("第一季度", "第二季度", "第三季度", "第四季度")
 PARTS = (
