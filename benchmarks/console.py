@@ -22,19 +22,19 @@ import nonebot
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.store.ledger import Ledger
+from tests.support.clock import FrozenClock
 
 from .measure import Report, Sample, loop_watched
-from .topics import batches
-from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size
-from .year_in_ledger import laid
+from .workload import NOW, Line, Speech, TopicVectors, batches, group_years, groups_by_size, laid
 
 BASE, TOKEN = "/memory/console", "a-token-of-the-benchmark"
 WARM = 2  # visits of a page before it is measured
-TOGETHER = 500  # lines per transaction
 REACH, LOOP = 300.0, 20.0  # ms
 LOOPED = "loop's longest work ms"
-PAGES = (  # {group}: the largest; {person}: somebody of it; {day}: one of its days; {said}: what is asked; {event}: one
+# {group}: the largest, {small}: the smallest; {person}: somebody of the largest, {day}: one of its days
+PAGES = (
     *("/", "/memories", "/memories?page=1000", "/memories?place=group/{group}", "/memories?user_id={person}"),
+    "/memories?place=group/{small}",
     *("/memories?state=retired", "/memories?place=group/{group}&text={said}", "/memories?text={said}"),
     *("/memories/open?id={event}", "/lines", "/lines?page=100", "/lines?day={day}", "/lines?place=group/{group}"),
     *("/lines?place=group/{group}&day={day}", "/lines?user_id={person}", "/people", "/people/open?id={person}"),
@@ -116,11 +116,18 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
     if not (folder / "ledger.db").exists():
         await laid(lines, folder)
         await _spoken(lines[-options.lines :], folder)
-    group, said = groups_by_size(lines)[0][0], Speech(4).text(20)
+    groups, said = [group for group, _ in groups_by_size(lines)], Speech(4).text(20)
+    group = groups[0]
     last = max((one for one in lines if one.group_id == group), key=lambda one: one.happened_at)
-    values = {"group": group, "person": last.user_id, "day": f"{last.happened_at:%Y-%m-%d}", "said": said}
+    values = {
+        "group": group,
+        "small": groups[-1],
+        "person": last.user_id,
+        "day": f"{last.happened_at:%Y-%m-%d}",
+        "said": said,
+    }
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
-    async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:
+    async with core.CognitiveMemory.open(settings, folder, clock=FrozenClock(NOW), embedder=TopicVectors()) as memory:
         browser = Browser(_application(memory, settings, folder))
         await browser.ask("/login", urlencode({"secret": TOKEN}).encode())
         for page in (one for one in PAGES if one.startswith(options.pages)):
@@ -141,7 +148,7 @@ async def _spoken(lines: Sequence[Line], folder: Path) -> None:
     """Write lines into the message log of a data directory that no memory has open, with a name for each person."""
     ledger = await Ledger.open(folder / "ledger.db")
     try:
-        for batch in batches(lines, TOGETHER):
+        for batch in batches(lines):
             await ledger.log.append([core.Message(one.id, one.scene, one.text, one.happened_at) for one in batch])
             named = [(one.scene.scope, one.user_id, f"某人{one.user_id[-5:]}", one.happened_at) for one in batch]
             await ledger.names.note_all([Alias(*one, one[-1]) for one in named])

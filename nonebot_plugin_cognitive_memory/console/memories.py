@@ -65,7 +65,7 @@ def event_filters(visit: Visit) -> EventFilters:
 async def memories(visit: Visit) -> Response:
     """List events, or search them if a text is given."""
     wanted = event_filters(visit)
-    user_id, person = await visit.person("user_id")
+    user_id, person = await visit.person(visit.asked("user_id"))
     listing = core.EventListing(
         visit.place(wanted.place),
         user_id,
@@ -168,8 +168,9 @@ async def _changed_meanwhile(visit: Visit, event_id: str, typed: str | None = No
 
 async def add(visit: Visit) -> Response:
     """Hand in what somebody said as an observation, of which the historian makes a memory."""
-    scene = visit.scene_of_person(visit.place(visit.sent("place")), visit.sent("user_id").strip())
-    if scene is None:
+    user_id, _ = await visit.person(visit.sent("user_id").strip())
+    scene = visit.scene_of_person(visit.place(visit.sent("place")), user_id)
+    if scene is None or not user_id.isascii():  # a name that nobody has, or several have, is no id
         raise core.BadArgument(visit.words("question.needs_person"))
     job_id = await visit.memory.remember(core.Turn(scene, observations=[visit.sent("text")]))
     notice = visit.words("memories.added" if job_id else "memories.not_added")
@@ -280,7 +281,7 @@ async def lines(visit: Visit) -> Response:
     """List the lines of the log, the newest day first, and each day as it was said."""
     start = visit.day("day")
     window = core.Interval(start, end) if start and (end := visit.day("day", is_end=True)) else None
-    user_id, person = await visit.person("user_id")
+    user_id, person = await visit.person(visit.asked("user_id"))
     wanted = core.LineListing(visit.place(visit.asked("place")), user_id, window)
     places = await visit.offered_places(wanted.place)
     return await visit.show_found("lines.html", _said(visit, wanted), wanted=wanted, person=person, places=places)

@@ -51,7 +51,7 @@ SLIDERS = (
 async def question(visit: Visit) -> Response:
     """Show the form, and below it the answer if a question was asked."""
     place, in_force = visit.place(visit.asked("place")), visit.settings.query.model_dump()
-    asker, person = await visit.person("user_id")
+    asker, person = await visit.person(visit.asked("user_id"))
     scene_there = visit.scene_of_person(place, asker) if visit.asked("text") else None
     defaults = {slider.key: float(in_force[slider.key]) for slider in SLIDERS}
     weights = {slider.key: slider.read(visit.asked(slider.key), defaults[slider.key]) for slider in SLIDERS}
@@ -69,22 +69,23 @@ async def question(visit: Visit) -> Response:
     )
 
 
-async def _expected(visit: Visit, place: core.Scope | None, said: str) -> core.Event | None:
-    """Return the memory that an id names, else the best match of some words in a place; None if there is none."""
-    if not said:
-        return None
+async def _expected(visit: Visit, place: core.Scope | None) -> core.Event | None:
+    """Return the expected memory: the best match of some words in a place, else the one with an id; None for none."""
+    listings, scene, words, event_id = visit.memory.listings, visit.scene(), visit.asked("wanted"), visit.asked("event")
+    if words and place:
+        found = await listings.search(scene, words, core.EventListing(place), 1)
+        return found.hits[0].event if found.hits else None
     try:
-        return await visit.memory.listings.event(visit.scene(), said)
+        return await listings.event(scene, event_id) if event_id else None
     except (core.UnknownEvent, core.BadArgument):
-        found = await visit.memory.listings.search(visit.scene(), said, core.EventListing(place), 1) if place else None
-        return found.hits[0].event if found and found.hits else None
+        return None
 
 
 async def _answer(
     visit: Visit, place: core.Scope | None, scene_there: core.Scene | None, weights: Mapping[str, float]
 ) -> Found:
     """Return the expected memory, and the explained context as values for the template; no context without a scene."""
-    expected = await _expected(visit, place, visit.asked("event"))
+    expected = await _expected(visit, place)
     beside = {"expected": expected, "expected_in": await visit.names_of((expected.scope,)) if expected else {}}
     if scene_there is None:
         return {"explained": None, **beside}

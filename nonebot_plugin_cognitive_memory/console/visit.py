@@ -143,12 +143,11 @@ class Visit:
         """Return a field of the form; "" if it is missing."""
         return self.fields.get(name, [""])[0]
 
-    async def person(self, name: str) -> tuple[str, str]:
-        """Return id and name of the person in a query parameter, which may be a name that one person alone has.
+    async def person(self, said: str) -> tuple[str, str]:
+        """Return id and name of the person whom an id tells, or a name that one person alone has.
 
-        For anybody else, both are what is written there.
+        For anybody else, both are what was said.
         """
-        said = self.asked(name)
         found = await self.memory.listings.people(self.scene(), said, ALIKE, 0) if said else []
         same = [one for one in found if said in (one.user_id, one.name)] or found
         return (same[0].user_id, same[0].name or said) if len(same) == 1 else (said, said)

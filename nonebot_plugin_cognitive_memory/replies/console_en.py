@@ -195,7 +195,7 @@ WORDS: Mapping[str, str] = {
     "question.weights": "Other weights",
     "question.in_force": "in force: {value}",
     "question.try": "Try",
-    "question.needs_person": "In a group, say who speaks (name or id)",
+    "question.needs_person": "In a group, say who speaks: an id, or a name that one person alone has",
     "question.context": "The context that a model gets",
     "question.degraded": "These parts were unavailable: {parts}",
     "question.empty": "(nothing)",
@@ -587,7 +587,7 @@ WORDS: Mapping[str, str] = {
         "Handed in as something that this person said; it appears here once it is written. For what a model "
         "is to see every time, use a pin."
     ),
-    "memories.add_who": "Who said it (id)",
+    "memories.add_who": "Who said it (name or id)",
     "memories.add_what": "What",
     "memories.add_it": "Remember",
     "memories.added": "Accepted; it appears among the latest memories once it is written.",

@@ -53,15 +53,16 @@ async def test_lines_of_a_profile_by_hand(shown: Console) -> None:
 
 
 async def test_a_memory_is_added_by_hand(shown: Console) -> None:
-    """What a person said is handed in on the page of the place, for a person only."""
+    """What a person said is handed in on the page of the place, for a person only, who may be called by name."""
     async with shown.visited() as visitor:
         said = {"place": "group/20001", "text": "我周末都在图书馆"}
-        assert "收下了" in await visitor.act("/memories/add", **said, user_id="2000001")
+        assert "收下了" in await visitor.act("/memories/add", **said, user_id="阿棠")
         assert await shown.memory.drain(30)
-        assert "图书馆" in await visitor.look("/memories")
-        refused = await visitor.send("/memories/add", form_token=await visitor.form_token(), **said, user_id="")
-        assert refused.status_code == 422
-        assert "我周末都在图书馆" in refused.text
+        assert "图书馆" in await visitor.look("/memories", user_id="2000001")
+        for nobody in ("", "没有这个人"):
+            refused = await visitor.send("/memories/add", form_token=await visitor.form_token(), **said, user_id=nobody)
+            assert refused.status_code == 422
+            assert "我周末都在图书馆" in refused.text
 
 
 async def test_prompts_are_tried_and_not_stored(shown: Console) -> None:

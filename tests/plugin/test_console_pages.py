@@ -109,15 +109,15 @@ async def test_an_expected_memory_is_named_by_some_of_its_words(shown: Console) 
     """Words of a memory name it, the asker is called by name, and what was recalled cannot be kept as missed."""
     asked = {"place": "group/20001", "user_id": "米粒", "text": "部署密钥什么时候换的"}
     async with shown.visited() as visitor:
-        novels = await visitor.look("/question", **asked, event="推理小说")
+        novels = await visitor.look("/question", **asked, wanted="推理小说")
         assert "喜欢推理小说" in novels.split("本该想起的：")[1].split("</p>")[0]
         assert 'name="user_id" list="people" value="米粒"' in novels
-        key = await visitor.look("/question", **asked, event="密钥换过")
+        key = await visitor.look("/question", **asked, wanted="密钥换过")
         verdict = key.split('<section class="notice">')[1].split("</section>")[0]
         assert "想起了：" in verdict
         assert "这条本该想起" not in verdict
         assert "主要因为字词对得上，得分 " in verdict
-        assert "这里没有这样的记忆" in await visitor.look("/question", **asked, event="zzz")
+        assert "这里没有这样的记忆" in await visitor.look("/question", **asked, wanted="zzz")
 
 
 async def test_people_are_called_by_name_and_what_others_said_of_them_is_shown(shown: Console) -> None:
