@@ -24,7 +24,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import JsonFile, setup
 from .lifecycle import get_memory, lifetime
-from .limits import Newest, complain
+from .limits import Newest, warn_once
 from .scene import scene_at
 
 FILE = "considering.json"
@@ -204,7 +204,7 @@ class Considerer:
                     await memory.consider(speaker, new)
             except core.CognitiveMemoryError as refused:
                 if not isinstance(refused, core.BadArgument):  # ids that no log could hold: the file is not ours
-                    complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
+                    warn_once(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
                     return False
             self.learned(scene, line_ids)
         return True
@@ -242,7 +242,7 @@ class Considerer:
         try:
             await self._file.change(lambda _: rows)
         except OSError as refused:
-            complain(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
+            warn_once(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
 
 
 async def unlearned(

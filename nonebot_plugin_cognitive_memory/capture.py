@@ -1,11 +1,11 @@
-"""Records what people and the bot say, removes what is withdrawn, and tells a group once that it is remembered.
+"""Records what people and the bot say, and removes what is withdrawn.
 
 There is no API call per message, and no exception reaches the bot. Replies to ``/memory`` are not recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -17,75 +17,22 @@ from uuid import uuid4
 from nonebot import on
 from nonebot.adapters import Bot, Event
 from nonebot.compat import type_validate_python
-from nonebot.exception import AdapterException
 from nonebot.matcher import current_bot, current_event
 from nonebot.rule import Rule
 
 import cognitive_memory_core as core
 
 from . import heard, replies
+from .announcing import announce
 from .auto_consider import considerer
 from .command_table import chat_text
-from .config import JsonFile, lent_model, setup
+from .config import setup
 from .erasure import note_departure, on_erased, returned
 from .heard import find_message, line_copies, sent_at
-from .lifecycle import get_memory, lifetime
-from .limits import complain
-from .onebot import FORWARDED, Wording, spoken, v11, v12, worded
+from .lifecycle import lifetime
+from .limits import warn_once
+from .onebot import FORWARDED, Wording, v11, v12, worded
 from .scene import agent_of, find_scene, is_captured, line_id, platform_names, qq_id, scene_at, text_id
-
-FILE = "announced.json"
-EDITION = "#2"  # of what the notice says; groups that were told an earlier one are told once more
-ASKING = "+"  # after the edition: the notice also said that a provider of models is asked
-
-
-Told = JsonFile[list[Any]]  # the groups that got the notice, added after it was sent
-announced = Told(setup.data_dir / FILE, list) if setup.data_dir else None
-_on_its_way: set[str] = set()
-
-
-async def tell(
-    told: Told, scene: core.Scene, send: Callable[[], Awaitable[object]], *, asks_provider: bool = False
-) -> None:
-    """Send the notice to a group that never got it; does nothing while another call sends it to the same group.
-
-    A group that got it while no provider of models was asked gets it once more when one is (``asks_provider``). An
-    error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: then the
-    group gets no second notice in this process, but one after a restart.
-    """
-    place = f"{scene.agent}/{scene.group_id}{EDITION}"
-    now = place + ASKING * asks_provider
-    if now in _on_its_way:
-        return
-    _on_its_way.add(now)
-    try:
-        if not {now, place + ASKING} & set(map(str, await told.read())):
-            await send()
-            await told.change(lambda places: [*places, now])
-    finally:
-        _on_its_way.discard(now)
-
-
-async def announce(bot: Bot, event: Event, scene: core.Scene) -> bool:
-    """Send the notice to an event's group unless it was sent before; return False if it is due and cannot be sent.
-
-    The notice itself is not recorded.
-    """
-    is_due = setup.settings.capture.announce == "reply" and scene.kind == "group" and get_memory().is_running
-    if not is_due or announced is None:
-        return True
-    models = setup.settings.models
-    own = (models.historian, models.triage, models.merge, models.evolution)
-    try:  # what people say is sent to a provider of chat models if the bot has one of its own, or a lent one
-        asks_provider = any(one.model_name for one in own)
-        asks_provider = asks_provider or (get_memory().borrows and await lent_model() is not None)
-        notice = replies.commands.announcement(setup.settings.capture, asks_provider=asks_provider)
-        await tell(announced, scene, lambda: bot.send(event, spoken(bot, notice)), asks_provider=asks_provider)
-    except (OSError, AdapterException) as refused:
-        complain(replies.log.NOT_ANNOUNCED.format(reason=type(refused).__name__))
-        return isinstance(refused, OSError)
-    return True
-
 
 SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})
 FORWARDING = frozenset({"send_forward_msg", "send_group_forward_msg", "send_private_forward_msg"})
@@ -128,7 +75,7 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
 
         await lifetime.hand_in(keep)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost a reply
-        complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
+        warn_once(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
 
 def _own_message(
@@ -265,7 +212,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
             people = [(message.scene, message.sent_at)]
             await lifetime.hand_in(partial(_is_kept, message=message, people=people))
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
-        complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
+        warn_once(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
 
 async def withdraw(bot: Bot, event: Event) -> None:
@@ -294,4 +241,4 @@ async def withdraw(bot: Bot, event: Event) -> None:
             await memory.recall_message(scene, message_id)
         except core.CognitiveMemoryError as refused:
             if memory.is_running:
-                complain(replies.log.NOT_WITHDRAWN.format(reason=refused))
+                warn_once(replies.log.NOT_WITHDRAWN.format(reason=refused))

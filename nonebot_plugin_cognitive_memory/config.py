@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, SecretStr
 import cognitive_memory_core as core
 
 from . import replies
-from .limits import complain
+from .limits import warn_once
 
 MOST_BYTES = 16 * 1024 * 1024
 T = TypeVar("T", bound=dict[Any, Any] | list[Any])
@@ -190,7 +190,7 @@ async def lent_model() -> core.LentModel | None:
         try:
             lent = await asyncio.wait_for(_lenders[name](), SECONDS)
         except Exception as unforeseen:  # noqa: BLE001  # a chat plugin's settings may raise anything; the rules go on
-            complain(replies.chat_plugins.NOT_LENT.format(name=name, reason=type(unforeseen).__name__))
+            warn_once(replies.chat_plugins.NOT_LENT.format(name=name, reason=type(unforeseen).__name__))
             continue
         if lent is not None and lent.is_usable:
             return lent

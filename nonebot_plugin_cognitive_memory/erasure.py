@@ -25,7 +25,7 @@ from . import replies
 from .auto_consider import considerer
 from .config import JsonFile, setup
 from .lifecycle import get_memory, run_with_bot
-from .limits import complain
+from .limits import warn_once
 from .onebot import v11, v12
 from .scene import agent_of, platform_names, qq_id, scene_at, text_id
 
@@ -176,4 +176,4 @@ async def _kept(write: Awaitable[None]) -> None:
     try:
         await write
     except OSError as refused:
-        complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
+        warn_once(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))

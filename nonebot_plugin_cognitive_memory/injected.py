@@ -20,7 +20,7 @@ from .auto_consider import considerer, unlearned
 from .config import setup
 from .heard import answer_sources, find_message, plain_text
 from .lifecycle import get_memory, lifetime
-from .limits import complain
+from .limits import warn_once
 from .onebot import unrecalled, writable
 from .scene import find_scene, scene_of
 
@@ -72,7 +72,7 @@ class TurnEnd:
                 )
                 job_id = await memory.remember(turn)
             except core.CognitiveMemoryError as refused:
-                complain(replies.log.NOT_RECORDED.format(reason=replies.log.reason_of(refused)))
+                warn_once(replies.log.NOT_RECORDED.format(reason=replies.log.reason_of(refused)))
                 return None
         if job_id is not None and turn.observations:  # a memo states what was done, not what was learned
             considerer.learned(self.scene, ids)
@@ -123,7 +123,7 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
             new = new if any(not line.is_bot for line in new) else []
             job_id = await memory.consider(scene, new) if new else None
         except core.CognitiveMemoryError as refused:
-            complain(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
+            warn_once(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
             raise
     considerer.learned(scene, [line.id for line in new])
     return job_id
@@ -206,7 +206,7 @@ def caller(
     memory: core.CognitiveMemory, scene: core.Scene, settings: core.Settings, asked: frozenset[str] = frozenset()
 ) -> core.tools.ToolCaller:
     """Return who calls the core's tools: a person in a place, who said the messages ``asked``."""
-    too_broad = lambda who: complain(replies.log.too_broad(who))  # noqa: E731  # one call
+    too_broad = lambda who: warn_once(replies.log.too_broad(who))  # noqa: E731  # one call
     return core.tools.ToolCaller(memory, scene, settings, asked, profile_limit(), too_broad)
 
 

@@ -40,7 +40,7 @@ class Lifetime:
         self._setup = setup
         self._loop: core.BackgroundLoop | None = None
         self._is_opening = False
-        self._is_tried = asyncio.Event()  # the memory was opened, or could not be
+        self._opening_ended = asyncio.Event()  # the memory was opened, or could not be
         self._order = asyncio.Lock()
         self._waiting = self._refused = 0
         self._handing_in = set[asyncio.Task[None]]()
@@ -70,7 +70,7 @@ class Lifetime:
             self._waiting += 1
             try:
                 try:
-                    await asyncio.wait_for(self._is_tried.wait(), LONG_WAIT if is_patient else WAIT)
+                    await asyncio.wait_for(self._opening_ended.wait(), LONG_WAIT if is_patient else WAIT)
                 except asyncio.TimeoutError:
                     self._refused += 1
                 async with self._order:
@@ -103,11 +103,11 @@ class Lifetime:
             log.addHandler(_LinesWithKeyword())
             log.setLevel(logging.INFO)
             log.propagate = False
-        self._expect()
-        self._loop = core.BackgroundLoop("memory", partial(self._live, directory))
+        self._hold_back()
+        self._loop = core.BackgroundLoop("memory", partial(self._hold_open, directory))
         self._loop.start()
         try:
-            await asyncio.wait_for(self._is_tried.wait(), PATIENCE)
+            await asyncio.wait_for(self._opening_ended.wait(), PATIENCE)
         except asyncio.TimeoutError:
             logger.info(replies.log.logged(replies.log.STILL_OPENING))
 
@@ -115,7 +115,7 @@ class Lifetime:
         """Wait at most ``shutdown_seconds`` until the memory has accepted what waited for it to open."""
         if self._loop is not None and (self._waiting or self._handing_in):
             with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._is_tried.wait(), self._setup.settings.historian.shutdown_seconds)
+                await asyncio.wait_for(self._opening_ended.wait(), self._setup.settings.historian.shutdown_seconds)
                 async with self._order:
                     pass
 
@@ -127,13 +127,13 @@ class Lifetime:
             closing = asyncio.ensure_future(loop.stop())
             await asyncio.wait((closing,), timeout=self._setup.settings.historian.shutdown_seconds + GRACE)
 
-    def _expect(self) -> None:
+    def _hold_back(self) -> None:
         """Let what comes now wait until the memory is open."""
         self._is_opening, self.is_open = True, False
-        self._is_tried.clear()
+        self._opening_ended.clear()
         self.memory = core.CognitiveMemory.absent(replies.log.STILL_OPENING)
 
-    async def _live(self, directory: Path) -> float:
+    async def _hold_open(self, directory: Path) -> float:
         """Hold the memory open until this is cancelled; if not by :meth:`stop`, the loop opens it again."""
         reason = ""
         try:
@@ -145,7 +145,7 @@ class Lifetime:
                     await asyncio.Event().wait()
                 finally:
                     if self._loop is not None:
-                        self._expect()
+                        self._hold_back()
         except core.CognitiveMemoryError as refused:
             reason = str(refused)
             logger.error(replies.log.logged(replies.log.NOT_OPENED.format(reason=reason)))
@@ -176,7 +176,7 @@ class Lifetime:
         if self._is_opening and self.refused:
             logger.warning(replies.log.logged(self.refused))
         self.memory, self.is_open, self._is_opening = memory, is_open, False
-        self._is_tried.set()
+        self._opening_ended.set()
 
 
 class _LinesWithKeyword(LoguruHandler):

@@ -58,7 +58,7 @@ REMEMBERED = 100
 _last: Newest[str, float] = Newest(REMEMBERED)
 
 
-def complain(sentence: str) -> None:
+def warn_once(sentence: str) -> None:
     """Log a warning, unless the same was logged within the last minute."""
     now = time.monotonic()
     if now - _last.get(sentence, -PAUSE) < PAUSE:

@@ -24,7 +24,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .lifecycle import run_with_bot
-from .limits import Newest, complain
+from .limits import Newest, warn_once
 from .onebot import v11, v12
 
 NAME_LENGTH = 64
@@ -253,4 +253,4 @@ async def note_account(bot: Bot) -> None:
     _accounts.add(bot.self_id)
     _platforms.add(bot.platform if isinstance(bot, v12.Bot) else "qq")
     if len(_platforms) > 1 and not setup.settings.isolate_bots:
-        complain(replies.log.SEVERAL_PLATFORMS.format(platforms="、".join(sorted(_platforms))))
+        warn_once(replies.log.SEVERAL_PLATFORMS.format(platforms="、".join(sorted(_platforms))))

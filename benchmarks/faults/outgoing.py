@@ -84,7 +84,7 @@ async def _long(stage: Any, protocol: str, scene: core.Scene, payload: str) -> l
     """Send a long answer as a merged forward, and again where forwards are refused; return the calls."""
     from nonebot.adapters.onebot import v11  # noqa: PLC0415  # adapters after nonebot.init
 
-    from nonebot_plugin_cognitive_memory.commands.entry import say  # noqa: PLC0415  # after NoneBot's start
+    from nonebot_plugin_cognitive_memory.commands.answering import say  # noqa: PLC0415  # after NoneBot's start
 
     before = len(stage.calls)
     event = _event(protocol, "x", int(scene.user_id), int(scene.group_id), {})

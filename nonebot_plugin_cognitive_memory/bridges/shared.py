@@ -28,7 +28,7 @@ from ..config import setup
 from ..heard import answer_sources, find_message, plain_text
 from ..injected import MemoryToolbox, TurnEnd, consider, tool_guide, tool_schemas
 from ..lifecycle import get_memory
-from ..limits import Lasting, complain
+from ..limits import Lasting, warn_once
 from ..scene import find_scene
 
 PREFIX = "cm_"
@@ -196,7 +196,7 @@ async def quietly(work: Awaitable[T], otherwise: T) -> T:
         except asyncio.CancelledError:  # by the memory, which was closed meanwhile; the companion goes on
             return otherwise
         except Exception as unforeseen:  # noqa: BLE001  # a companion's answer must never depend on the memory
-            complain(replies.chat_plugins.FAILED.format(reason=type(unforeseen).__name__))
+            warn_once(replies.chat_plugins.FAILED.format(reason=type(unforeseen).__name__))
             return otherwise
 
     task = asyncio.ensure_future(outcome())
@@ -207,7 +207,7 @@ async def quietly(work: Awaitable[T], otherwise: T) -> T:
     if done:
         return task.result()
     _late.put("late", True)  # a value
-    complain(replies.chat_plugins.FAILED.format(reason=asyncio.TimeoutError.__name__))
+    warn_once(replies.chat_plugins.FAILED.format(reason=asyncio.TimeoutError.__name__))
     return otherwise
 
 

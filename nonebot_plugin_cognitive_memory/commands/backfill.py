@@ -20,15 +20,17 @@ from nonebot.permission import SUPERUSER
 import cognitive_memory_core as core
 
 from .. import heard, replies
-from ..capture import announce, unrecorded
+from ..announcing import announce
+from ..capture import unrecorded
 from ..command_table import chat_text
 from ..config import JsonFile, setup
 from ..heard import line_number, sent_at
 from ..lifecycle import get_memory
-from ..limits import complain
+from ..limits import warn_once
 from ..onebot import spoken, v11, worded
 from ..scene import find_scene, is_captured, line_id
-from .entry import Call, check_admin, check_superuser
+from .authority import check_admin, check_superuser
+from .entry import Call
 
 PAUSE = 1.5  # seconds between two calls
 PATIENCE = 30.0  # seconds for one answer
@@ -241,7 +243,7 @@ async def _tell(call: Call, text: str) -> None:
         with unrecorded():
             await call.bot.send(call.event, spoken(call.bot, text))
     except AdapterException as refused:
-        complain(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
+        warn_once(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
 
 
 async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:

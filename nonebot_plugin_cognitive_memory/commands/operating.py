@@ -14,7 +14,8 @@ from ..config import setup
 from ..console import ADDRESS, access
 from ..hot_settings import hot_settings
 from ..lifecycle import get_memory
-from .entry import Answer, Call
+from .answering import Answer
+from .entry import Call
 
 FAILED = 10  # failed jobs in one answer
 ID_LENGTH = 8  # characters of a job's id that are shown

@@ -20,7 +20,9 @@ from ..config import setup
 from ..erasure import FILE, erased_person, exported
 from ..lifecycle import get_memory
 from ..onebot import v12, worded
-from .entry import Answer, Call, call_parts, check_own, is_confirmed
+from .answering import Answer
+from .authority import check_own
+from .entry import Call, call_parts, is_confirmed
 
 SHOWN = 12_000  # characters of an export that are sent where no file can be
 INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)

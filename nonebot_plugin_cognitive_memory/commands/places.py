@@ -16,7 +16,9 @@ from ..cards import status_card
 from ..config import setup
 from ..erasure import erased_place
 from ..lifecycle import get_memory, lifetime
-from .entry import Answer, Call, check_admin, check_own, find_admin, is_confirmed, show, shown, shown_id
+from .answering import Answer
+from .authority import check_admin, check_own, find_admin
+from .entry import Call, is_confirmed, show, shown, shown_id
 
 LINES, MOST_LINES = 50, 200
 SUMMARY_TOKENS = 600

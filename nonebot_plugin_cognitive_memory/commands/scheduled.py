@@ -26,10 +26,11 @@ from ..capture import unrecorded
 from ..config import JsonFile, setup
 from ..console import ADDRESS, access
 from ..lifecycle import get_memory, run_with_bot
-from ..limits import complain
+from ..limits import warn_once
 from ..onebot import spoken, v11, v12
 from ..scene import agent_of
-from .entry import Answer, Call, picture
+from .answering import Answer, picture
+from .entry import Call
 
 if TYPE_CHECKING:
     from ..cards import Card
@@ -131,7 +132,7 @@ async def _is_sent(bot: Bot, superuser: str, card: Card) -> bool:
                 else:
                     await bot.call_api("send_private_msg", user_id=int(user_id), message=said)
         except (AdapterException, ValueError) as refused:
-            complain(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
+            warn_once(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
         else:
             return True
     return False
@@ -144,7 +145,7 @@ async def evolve_due(file: JsonFile[dict[str, Any]], at: datetime) -> None:
             await get_memory().evolve_groups(within=HOUR)
     except (core.CognitiveMemoryError, OSError, ValueError) as failure:
         reason = str(failure) if isinstance(failure, ValueError) else replies.log.reason_of(failure)
-        complain(replies.log.NOT_EVOLVED.format(reason=reason))
+        warn_once(replies.log.NOT_EVOLVED.format(reason=reason))
 
 
 def _run(name: str, file: str, look: Callable[[JsonFile[dict[str, Any]], datetime], Awaitable[object]]) -> None:

@@ -82,11 +82,11 @@ async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Start each test with an open memory and an unused command limit."""
     from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.cards import Studio
-    from nonebot_plugin_cognitive_memory.commands import entry
+    from nonebot_plugin_cognitive_memory.commands import answering, entry
 
     entry._pace._left.clear()
     undrawn = Studio(None, has_library=False)  # a card would be no text to compare
-    monkeypatch.setattr(entry, "studio", lambda: undrawn)
+    monkeypatch.setattr(answering, "studio", lambda: undrawn)
     for _ in range(1_200):  # the bot's start waits only two seconds for it
         if get_memory().is_running:
             break

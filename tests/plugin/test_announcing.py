@@ -19,11 +19,11 @@ NOTICE = "我会记住"
 @pytest.fixture(autouse=True)
 def announcing(stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch the notice on, with a file for this test."""
-    from nonebot_plugin_cognitive_memory import capture, config
+    from nonebot_plugin_cognitive_memory import announcing, config
 
     settings = core.Settings()
-    monkeypatch.setattr(capture, "setup", config.Setup(settings, tmp_path))
-    monkeypatch.setattr(capture, "announced", capture.Told(tmp_path / "announced.json", list))
+    monkeypatch.setattr(announcing, "setup", config.Setup(settings, tmp_path))
+    monkeypatch.setattr(announcing, "announced", announcing.Told(tmp_path / "announced.json", list))
 
 
 async def hear(stage: Stage, text: str, group: int | None) -> list[str]:
@@ -55,12 +55,12 @@ async def test_nobody_is_written_to_unasked(stage: Stage, group: int) -> None:
 
 async def test_switched_off(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No notice is sent with announce=off or without a memory."""
-    from nonebot_plugin_cognitive_memory import capture, config
+    from nonebot_plugin_cognitive_memory import announcing, config
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     off = core.Settings.from_mapping({"capture": {"announce": "off"}})
     with monkeypatch.context() as patch:
-        patch.setattr(capture, "setup", config.Setup(off, tmp_path))
+        patch.setattr(announcing, "setup", config.Setup(off, tmp_path))
         assert len(await hear(stage, "/记忆 状态", group)) == 1
     monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
     assert len(await hear(stage, "/记忆 状态", group)) == 1
@@ -86,7 +86,7 @@ class Sending:
 
 async def test_once_for_good(tmp_path: Path) -> None:
     """A group is told once, also across a restart and with several answers at once."""
-    from nonebot_plugin_cognitive_memory.capture import Told, tell
+    from nonebot_plugin_cognitive_memory.announcing import Told, tell
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending()
     told = Told(path, list)
@@ -102,7 +102,7 @@ async def test_once_for_good(tmp_path: Path) -> None:
 
 async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
     """A group whose notice could not be sent gets it with a later answer, also after a restart."""
-    from nonebot_plugin_cognitive_memory.capture import Told, tell
+    from nonebot_plugin_cognitive_memory.announcing import Told, tell
 
     path, scene, send = tmp_path / "announced.json", core.Scene.group("10001", "2000001"), Sending(refusals=2)
     send.may_arrive.set()
@@ -116,9 +116,9 @@ async def test_what_did_not_arrive_is_made_up_for(tmp_path: Path) -> None:
 
 async def test_a_disk_that_refuses(stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the file cannot be written, the group is told once in this run, and the answer is still sent."""
-    from nonebot_plugin_cognitive_memory import capture
+    from nonebot_plugin_cognitive_memory import announcing
 
-    monkeypatch.setattr(capture, "announced", capture.Told(tmp_path / "missing" / "announced.json", list))
+    monkeypatch.setattr(announcing, "announced", announcing.Told(tmp_path / "missing" / "announced.json", list))
     assert [NOTICE in said for said in await hear(stage, "/记忆 状态", group)] == [False, True]
     assert len(await hear(stage, "/记忆 状态", group)) == 1
 
@@ -140,7 +140,7 @@ def test_the_notice_says_what_is_recorded(stage: Stage, mode: str, said: str) ->
 
 async def test_again_when_a_provider_is_asked(tmp_path: Path) -> None:
     """A group that was told before a model was there is told once more when one reads its lines, and not again."""
-    from nonebot_plugin_cognitive_memory.capture import Told, tell
+    from nonebot_plugin_cognitive_memory.announcing import Told, tell
     from nonebot_plugin_cognitive_memory.replies.commands import announcement
 
     told, scene, send = Told(tmp_path / "announced.json", list), core.Scene.group("1", "2"), Sending()
@@ -174,14 +174,14 @@ async def test_the_notice_says_whether_a_provider_is_asked(
     told: bool,
 ) -> None:
     """It does with a model of ones own and with a lent one that is used."""
-    from nonebot_plugin_cognitive_memory import capture, config
+    from nonebot_plugin_cognitive_memory import announcing, config
 
     async def lent_model() -> core.LentModel | None:
         return core.LentModel("llmchat", "http://127.0.0.1/v1", "k", "m") if is_lent else None
 
     settings = core.Settings.from_mapping({"models": own})
-    monkeypatch.setattr(capture, "setup", config.Setup(settings, tmp_path))
-    monkeypatch.setattr(capture, "lent_model", lent_model)
+    monkeypatch.setattr(announcing, "setup", config.Setup(settings, tmp_path))
+    monkeypatch.setattr(announcing, "lent_model", lent_model)
     monkeypatch.setattr(core.CognitiveMemory, "borrows", borrows)
     _, notice = await hear(stage, "/记忆 状态", group)
     assert ("服务商" in notice) is told

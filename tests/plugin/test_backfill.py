@@ -255,12 +255,12 @@ async def test_a_place_that_is_not_recorded_is_not_read(napcat: HistoryEnd, grou
 
 async def test_the_notice_goes_first(napcat: HistoryEnd, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that never got the notice gets it before the first page is asked for; if it cannot, nothing is read."""
-    from nonebot_plugin_cognitive_memory import capture
+    from nonebot_plugin_cognitive_memory import announcing
     from nonebot_plugin_cognitive_memory.config import setup
 
     changed = setup.settings.capture.model_copy(update={"announce": "reply"})
     settings = setup.settings.model_copy(update={"capture": changed})
-    monkeypatch.setattr(capture, "setup", type("Setup", (), {"settings": settings})())
+    monkeypatch.setattr(announcing, "setup", type("Setup", (), {"settings": settings})())
     napcat.refused_texts.append("提示：")
     assert any("说明发不出去" in one for one in await asked(napcat, group))
     assert not napcat.asked

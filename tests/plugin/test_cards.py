@@ -36,11 +36,11 @@ def fonts(tmp_path: Path) -> Path:
 def studio(fonts: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Let commands draw cards with the test's font."""
     from nonebot_plugin_cognitive_memory.cards import Studio
-    from nonebot_plugin_cognitive_memory.commands import entry
+    from nonebot_plugin_cognitive_memory.commands import answering
 
     with monkeypatch.context() as patch:
         drawing = Studio(fonts)
-        patch.setattr(entry, "studio", lambda: drawing)
+        patch.setattr(answering, "studio", lambda: drawing)
         yield drawing
 
 
@@ -217,7 +217,7 @@ async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) 
 async def test_a_client_that_takes_only_text_gets_all_of_it(stage: Stage, group: int, studio: Any, place: str) -> None:
     """If the client refuses pictures and merged forwards, a long answer arrives whole, in parts of plain text."""
     from nonebot_plugin_cognitive_memory.cards import daily_card
-    from nonebot_plugin_cognitive_memory.commands.entry import say
+    from nonebot_plugin_cognitive_memory.commands.answering import say
 
     stage.refused_texts.append("base64://")
     for api in ("send_group_forward_msg", "send_private_forward_msg"):
@@ -240,14 +240,14 @@ async def test_text_without_font_or_library(
     """Without a Chinese font or without the library the answer is text, and nothing fails."""
     from nonebot_plugin_cognitive_memory import cards
     from nonebot_plugin_cognitive_memory.cards import fonts
-    from nonebot_plugin_cognitive_memory.commands import entry
+    from nonebot_plugin_cognitive_memory.commands import answering
 
     found_fonts = fonts.found_fonts
     latin = a_font(tmp_path, "NotoSansSC-Regular.ttf", range(0x20, 0x7F)).parent
     (latin / "broken.ttf").write_bytes(b"\0" * 99)
     monkeypatch.setattr(fonts, "found_fonts", lambda _: found_fonts(latin, ()))
     drawing = cards.Studio(latin, has_library=lacks != "library")
-    monkeypatch.setattr(entry, "studio", lambda: drawing)
+    monkeypatch.setattr(answering, "studio", lambda: drawing)
     for _ in range(2):
         [told] = await seen(stage, "/记忆 状态", SUPERUSER, group)
         assert [part.type for part in told] == ["text"]

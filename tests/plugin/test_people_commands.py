@@ -310,7 +310,7 @@ async def test_the_private_list_names_the_group(stage: Stage, group: int) -> Non
 @pytest.mark.only_v11
 async def test_long_answers_are_forwarded_or_sent_in_parts(stage: Stage) -> None:
     """A long answer is one merged forward; where that is refused, all of it comes in parts."""
-    from nonebot_plugin_cognitive_memory.commands.entry import say
+    from nonebot_plugin_cognitive_memory.commands.answering import say
 
     text = "\n".join(f"第 {number} 行" + "字" * 60 for number in range(40))
     event = message("x", new_id())
