@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nonebot.adapters import Bot, Event
 from nonebot.compat import type_validate_python
@@ -21,9 +21,7 @@ from .. import replies
 from ..limits import warn_once
 from ..onebot import v11, v12
 from ..scene import ADMINS, role_of
-
-if TYPE_CHECKING:
-    from .entry import Call
+from .calls import Call
 
 REPLAY = 300.0  # seconds after which a message is no call any more
 

@@ -30,7 +30,7 @@ from ..limits import warn_once
 from ..onebot import spoken, v11, worded
 from ..scene import find_scene, is_captured, line_id
 from .authority import check_admin, check_superuser
-from .entry import Call
+from .calls import Call
 
 PAUSE = 1.5  # seconds between two calls
 PATIENCE = 30.0  # seconds for one answer

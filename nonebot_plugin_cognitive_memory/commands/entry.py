@@ -1,20 +1,15 @@
-"""A call of the command: it is recognised, admitted and carried out, and its answer is sent.
-
-What is kept of earlier calls for a while: how many there were, what is to be confirmed, which lists were shown.
-"""
+"""The command: a call is recognised, admitted and carried out, and its answer is sent."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Hashable
 from importlib import import_module
 from math import ceil
-from typing import TYPE_CHECKING
 
 from nonebot import on_message
-from nonebot.adapters import Bot, Event, MessageSegment
+from nonebot.adapters import Bot, Event
 from nonebot.permission import SUPERUSER
 from nonebot.rule import Rule
 
@@ -28,69 +23,11 @@ from ..onebot import worded
 from ..scene import find_scene
 from .answering import Answer, say
 from .authority import check_admin, check_superuser
-
-if TYPE_CHECKING:
-    Listed = core.Event | core.Pin | core.Belief | core.Suggestion
-    from collections.abc import Awaitable, Callable
-
-
-to_confirm: Lasting[tuple[core.Scene, str], tuple[Hashable, str]] = Lasting(60.0, 1_000)
-"""What people were asked to confirm by calling a command again, and the id of the message that called it."""
-
-
-def is_confirmed(call: Call, content: Hashable) -> bool:
-    """Return whether this call confirms an earlier one with the same content; if not, it is stored to be confirmed.
-
-    ``content`` identifies everything that the command would change. A message that is delivered twice confirms nothing.
-    """
-    key, message_id = (call.here, call.command.name), str(getattr(call.event, "message_id", ""))
-    asked = to_confirm.find(key)
-    to_confirm.drop(key)
-    if asked is not None and asked[0] == content and asked[1] != message_id:
-        return True
-    to_confirm.put(key, (content, message_id))
-    return False
-
-
-shown: Lasting[tuple[core.Scene, str], dict[int, str]] = Lasting(600.0, 1_000)
-"""The ids by number of the list of each kind that each person was shown last in each scene."""
-
-
-def show(scene: core.Scene, kind: str, items: Sequence[Listed], first: int = 1) -> None:
-    """Store a list as shown, numbered from ``first``; what its numbers mean is read on use, as it may be forgotten."""
-    shown.put((scene, kind), {number: item.id for number, item in enumerate(items, first)})
-
-
-def shown_id(scene: core.Scene, kind: str, number: int | None, unknown: str) -> str:
-    """Return the id of the item with this number in the list shown last.
-
-    Raises MistakeError with the sentence ``unknown`` if there is none, or no longer.
-    """
-    if item_id := (shown.find((scene, kind)) or {}).get(number or 0):
-        return item_id
-    raise core.MistakeError(unknown)
-
+from .calls import Call, call_parts, to_confirm
 
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 CALLS = 10  # at once, and then by the minute
 _told_to_wait: Lasting[Hashable, bool] = Lasting(60.0, 1_000)
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of a subcommand: where and by whom, and the number and the text behind the subcommand."""
-
-    bot: Bot
-    event: Event
-    here: core.Scene
-    command: Command
-    number: int | None
-    text: str
-
-    @property
-    def usage(self) -> str:
-        """The answer to a call that cannot be understood."""
-        return replies.commands.usage(self.command)
 
 
 class _Calls(Rule):
@@ -132,14 +69,6 @@ async def reply(bot: Bot, event: Event) -> None:
     else:
         result = await _answered(bot, event, scene, command)
     await say(bot, event, result)
-
-
-def call_parts(event: Event) -> list[MessageSegment]:
-    """Return the texts and mentions of a message from its first text on, which calls a command."""
-    parts = [part for part in event.get_message() if part.type in ("text", "at", "mention")]
-    while parts and not (parts[0].type == "text" and str(parts[0].data.get("text")).strip()):
-        parts.pop(0)
-    return parts
 
 
 async def _answered(bot: Bot, event: Event, scene: core.Scene, command: Command) -> Answer:

@@ -22,7 +22,7 @@ from ..limits import Lasting
 from ..onebot import v11, v12, worded
 from ..scene import agent_of, name_of, qq_id, scene_at
 from .authority import check_admin
-from .entry import Call, show, shown, shown_id
+from .calls import Call, show, shown, shown_id
 
 PAGE, LAST_PAGE = 10, 1_000
 KINDS = ("event", "preference", "knowledge", "experience")

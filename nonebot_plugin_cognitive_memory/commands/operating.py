@@ -15,7 +15,7 @@ from ..console import ADDRESS, access
 from ..hot_settings import hot_settings
 from ..lifecycle import get_memory
 from .answering import Answer
-from .entry import Call
+from .calls import Call
 
 FAILED = 10  # failed jobs in one answer
 ID_LENGTH = 8  # characters of a job's id that are shown

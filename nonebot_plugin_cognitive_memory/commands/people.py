@@ -22,7 +22,7 @@ from ..lifecycle import get_memory
 from ..onebot import v12, worded
 from .answering import Answer
 from .authority import check_own
-from .entry import Call, call_parts, is_confirmed
+from .calls import Call, call_parts, is_confirmed
 
 SHOWN = 12_000  # characters of an export that are sent where no file can be
 INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)

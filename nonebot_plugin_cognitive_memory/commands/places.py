@@ -18,7 +18,7 @@ from ..erasure import erased_place
 from ..lifecycle import get_memory, lifetime
 from .answering import Answer
 from .authority import check_admin, check_own, find_admin
-from .entry import Call, is_confirmed, show, shown, shown_id
+from .calls import Call, is_confirmed, show, shown, shown_id
 
 LINES, MOST_LINES = 50, 200
 SUMMARY_TOKENS = 600

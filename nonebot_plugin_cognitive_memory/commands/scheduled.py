@@ -30,7 +30,7 @@ from ..limits import warn_once
 from ..onebot import spoken, v11, v12
 from ..scene import agent_of
 from .answering import Answer, picture
-from .entry import Call
+from .calls import Call
 
 if TYPE_CHECKING:
     from ..cards import Card

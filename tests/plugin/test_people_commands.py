@@ -134,15 +134,15 @@ async def test_clearing_asks_again_when_the_content_changed(stage: Stage, group:
 def test_a_confirmation_is_valid_for_a_minute(seconds: float, confirms: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """After sixty seconds the question has to be asked again; a confirmation counts once, the same message never."""
     from nonebot_plugin_cognitive_memory.command_table import COMMANDS
-    from nonebot_plugin_cognitive_memory.commands import entry
+    from nonebot_plugin_cognitive_memory.commands import calls
 
     now, scene = [0.0], core.Scene.private("2000001")
-    monkeypatch.setattr(entry, "to_confirm", entry.Lasting(60.0, 10, lambda: now[0]))
+    monkeypatch.setattr(calls, "to_confirm", calls.Lasting(60.0, 10, lambda: now[0]))
 
     def is_confirmed(message_id: str) -> bool:
         bot: Any = None
         event: Any = SimpleNamespace(message_id=message_id)
-        return entry.is_confirmed(entry.Call(bot, event, scene, COMMANDS["clear"], None, ""), 1)
+        return calls.is_confirmed(calls.Call(bot, event, scene, COMMANDS["clear"], None, ""), 1)
 
     assert not is_confirmed("m1")
     assert not is_confirmed("m1")
