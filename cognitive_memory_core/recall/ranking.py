@@ -242,6 +242,8 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
             one = candidates[at]
             if one.score <= most:
                 break
+            if one.score * (1.0 - diversity * overlaps[at]) <= most:  # more overlap lowers it further
+                continue
             if at not in words:
                 words[at] = terms_of(*one.event.wording)
             for other in chosen[compared[at] :]:

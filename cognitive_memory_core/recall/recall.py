@@ -144,7 +144,7 @@ class Recall:
                 with suppress(*AWAY):  # a log whose writes fail may still be readable
                     await with_timeout(self._patience * FLUSHING, self._flush())
         answer.missing |= {"words": "lexical", "vectors": "vectors"} if kinds != {"message"} else {}
-        answer = await self._answered(answer, read_hits, top_k)
+        answer = await self._answered(answer, partial(read_hits, top_k=top_k))
         return SearchResult(tuple(answer.hits), answer.degraded)
 
     async def _built(
@@ -182,8 +182,8 @@ class Recall:
         read = partial(query_of, text, scene, self.sources.clock.now().astimezone(self._settings.current.zone))
         return await asyncio.to_thread(read) if len(text) > LONG else read()
 
-    async def _answered(self, answer: AnAnswer, read: Callable[..., None], *args: Any) -> AnAnswer:
-        """Fill an answer by ``read(answer, snapshot, *args)``; what is not read when it fails or is late stays missing.
+    async def _answered(self, answer: AnAnswer, read: Callable[[AnAnswer, Snapshot], None]) -> AnAnswer:
+        """Fill an answer by ``read(answer, snapshot)``; what is not read when it fails or is late stays missing.
 
         A vector is asked for first. If the answer wants more (rows of a wide index, then a reranker's scores), it is
         asked for, and the answer is read again with it.
@@ -195,7 +195,7 @@ class Recall:
             nonlocal last, question
             question = replace(question, **told)
             fresh = replace(answer, question=question, missing=dict(missing))
-            await self._read(fresh, read, args, end)
+            await self._read(partial(read, fresh), end)
             last = fresh
 
         async def carried_out() -> None:
@@ -204,7 +204,7 @@ class Recall:
                 question.vector = await vector_of(sources.embedder, said, self._patience)
                 if question.vector is None:
                     answer.missing["vectors"] = missing["vectors"] = "embedding"
-            await self._read(answer, read, args, end)
+            await self._read(partial(read, answer), end)
             if answer.wide and sources.wide and question.vector is not None:
                 rows = sources.wide(question.vector, answer.question.read_filter, answer.wide)
                 await again(wide=await self._awaited(rows, end) or ())
@@ -227,15 +227,11 @@ class Recall:
                 raise
         return last
 
-    async def _read(self, answer: Answer, read: Callable[..., None], args: tuple[Any, ...], end: float) -> None:
+    async def _read(self, a_pass: Callable[[Snapshot], None], end: float) -> None:
         """Run a pass on a reading thread."""
-
-        def carried_out(connection: Snapshot) -> None:
-            read(answer, connection, *args)
-
         try:
             seconds = end + self._patience * LAST_STEPS - asyncio.get_running_loop().time()
-            await self.sources.ledger.database.answer(carried_out, seconds)
+            await self.sources.ledger.database.answer(a_pass, seconds)
         except asyncio.TimeoutError:
             late = sentences.log.PART_DOES_NOT_ANSWER.format(part="ledger", seconds=self._patience)
             raise UnavailableError(late) from None

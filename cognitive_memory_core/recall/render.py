@@ -238,7 +238,7 @@ def minute(instant: datetime, zone: tzinfo, *, with_weekday: bool = False) -> st
         local = instant.astimezone(zone)
     except OverflowError:  # the first and last day of datetime's range cannot be converted to another zone
         local = instant
-    text = local.replace(tzinfo=None).isoformat(" ", "minutes")
+    text = local.isoformat(" ", "minutes")[:16]  # without the offset
     return f"{text[:10]} {sentences.context.WEEKDAYS[local.weekday()]} {text[11:]}" if with_weekday else text
 
 
