@@ -8,7 +8,7 @@ from importlib import import_module
 
 
 def loaded_on_use(
-    package: str, modules: Iterable[str] = (), names: Mapping[str, str] | None = None
+    package: str, modules: Iterable[str], names: Mapping[str, str]
 ) -> tuple[Callable[[str], object], list[str]]:
     """Return ``__getattr__`` and ``__all__`` of a package whose submodules and their names are imported on first use.
 
@@ -16,7 +16,7 @@ def loaded_on_use(
     the next use.
     """
     submodules = frozenset(modules)
-    homes = {name: home for home, defined in (names or {}).items() for name in defined.split()}
+    homes = {name: home for home, defined in names.items() for name in defined.split()}
 
     def load(name: str) -> object:
         if name in submodules:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -90,7 +91,7 @@ class CognitiveMemory(Reads):
             raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
-        machinery = await asyncio.to_thread(_machinery)
+        machinery = await asyncio.to_thread(import_module, ".opened", __package__)  # loads SQLite, off the event loop
         memory, live = cls(), Live(settings)
         opened = machinery.Opened(live, Path(data_dir), clock=clock, embedder=embedder, reranker=reranker, lend=lend)
         try:
@@ -563,23 +564,16 @@ class CognitiveMemory(Reads):
         return await asyncio.shield(self._load())
 
 
-def _machinery() -> ModuleType:
-    from . import opened  # noqa: PLC0415  # SQLite loads only when a memory is opened, off the event loop
-
-    return opened
-
-
 async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning:
     def load() -> ModuleType:
-        from ..store.numpy_on_use import np  # noqa: PLC0415  # the same
+        from ..store.numpy_on_use import np  # noqa: PLC0415  # loaded when a memory is open already
         from ..text import statements, terms  # noqa: PLC0415  # the same
-        from . import learning  # noqa: PLC0415  # loaded when a memory is open already
+        from . import learning  # noqa: PLC0415  # the same
 
-        statements.offences(".")  # compiles patterns that would otherwise delay the first message
         np.unique(np.empty(0))  # loads numpy, and what this uses: a process out of file handles could not
         terms.prepare()
-        statements.asks_who(".")
-        statements.speaks_of_asker(".")
+        for compiled_on_use in (statements.offences, statements.asks_who, statements.speaks_of_asker):
+            compiled_on_use(".")  # else the first message would wait for it
         return learning
 
     learning = (await asyncio.to_thread(load)).Learning(opened)
