@@ -184,10 +184,8 @@ def address_of(written: str) -> str:
 
 def address_fault(url: str, key: str, role: str, lender: str = "") -> str:
     """Return what the operator must correct before a request can be sent; "" if nothing."""
-    if not _is_address(url):
-        return told(sentences.models.ADDRESS_UNUSABLE, role, lender=lender)
-    parts = urlsplit(url)
-    if parts.query or parts.fragment or parts.username or parts.password:
+    parts = urlsplit(url) if _is_address(url) else None
+    if parts is None or parts.query or parts.fragment or parts.username or parts.password:
         return told(sentences.models.ADDRESS_UNUSABLE, role, lender=lender)
     if is_forbidden(parts.hostname or ""):
         return told(sentences.models.ADDRESS_FORBIDDEN, role, lender=lender)

@@ -38,7 +38,7 @@ class Budget:
         self.settings = settings
         self.under_way = Counter[str]()  # by purpose
         self._accounts, self._clock, self._zone = accounts, clock, settings.current.zone
-        self._waiting: dict[tuple[date, str], Spending] = {}
+        self._waiting: defaultdict[tuple[date, str], Counter[str]] = defaultdict(Counter)  # by day and purpose
         self._calls: defaultdict[date, Counter[str]] = defaultdict(Counter)  # by purpose
         self._taken: tuple[date, Counter[Scope]] = self.today, Counter()  # by the places of one day
         self.loop = WriteLoop("accounts", self._write, debounce=PAUSE, longest_pause=LONGEST_PAUSE)
@@ -61,11 +61,11 @@ class Budget:
         """Count one call for a purpose and its tokens; ``answered`` of them are the model's answer."""
         self._calls[self.today][purpose] += 1
         tokens = max(tokens, 0)
-        self._add(self.today, Spending(purpose, 1, tokens, answered=min(max(answered, 0), tokens)))
+        self._add(purpose, calls=1, tokens=tokens, answered=min(max(answered, 0), tokens))
 
     def note_failure(self, purpose: str, *, is_away: bool) -> None:
         """Count a failure: an unreachable model or a bad answer, each in a counter of its own."""
-        self._add(self.today, Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
+        self._add(purpose, unreachable=int(is_away), bad=int(not is_away))
 
     @property
     def is_spent(self) -> bool:
@@ -99,19 +99,13 @@ class Budget:
 
     async def _write(self) -> None:
         """Write all unwritten counts; must not be cancelled, because the effect of a cancelled write is unknown."""
-        for day, purpose in list(self._waiting):
-            spending = self._waiting.pop((day, purpose))
-            is_written = False
-            try:
-                await self._accounts.spend(day, spending)
-                is_written = True
-            finally:
-                if not is_written:
-                    self._add(day, spending)
+        for (day, purpose), waiting in list(self._waiting.items()):
+            if counts := +waiting:
+                await self._accounts.spend(day, Spending(purpose, **counts))
+                waiting.subtract(counts)  # what was counted meanwhile stays
 
-    def _add(self, day: date, spending: Spending) -> None:
-        so_far = self._waiting.get((day, spending.purpose), Spending(spending.purpose))
-        self._waiting[day, spending.purpose] = so_far.plus(spending)
+    def _add(self, purpose: str, **counts: int) -> None:
+        self._waiting[self.today, purpose].update(counts)
         self.loop.nudge()
 
 

@@ -181,16 +181,8 @@ class QualityTally(Tally):
         self.count("recalls")  # the first day with a count is the one from which it is known what was recalled
 
     async def _write(self) -> None:
-        counts, self._counts = self._counts, Counter[str]()
-        recalled, self._recalled = self._recalled, Counter[str]()
-        if not counts and not recalled:
-            return
-        now = self._clock.now()
-        is_written = False
-        try:
+        counts, recalled, now = Counter(self._counts), Counter(self._recalled), self._clock.now()
+        if counts or recalled:
             await self._ledger.tally(now.astimezone(self._zone).date(), counts, recalled, now)
-            is_written = True
-        finally:
-            if not is_written:
-                self._counts.update(counts)
-                self._recalled.update(recalled)
+            self._counts -= counts
+            self._recalled -= recalled

@@ -86,12 +86,6 @@ def vector_of(blob: bytes) -> Vector:
     return vector
 
 
-def insert(table: str, columns: Iterable[str]) -> str:
-    """Build an INSERT with one parameter per column."""
-    names = tuple(columns)
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-
-
 @dataclass(frozen=True)
 class Nested:
     """How a field that is an object itself is stored: in which columns, and its conversions."""
@@ -141,7 +135,7 @@ class Columns(Generic[T]):
         self._derived = cast("list[Callable[[T], Any]]", list(written.values()))
         self.fields = (*columns, *(name for _, how in self._nests for name in how.columns))
         stored = (*self.fields, *written)
-        self.insert = insert(table, stored)
+        self.insert = f"INSERT INTO {table} ({', '.join(stored)}) VALUES ({', '.join('?' * len(stored))})"
         self.update = f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in stored)}"
         self.declared = ", ".join(f"{name} {kind}" for name, kind in zip(columns, types, strict=True))
         self._select = f"{self.of()} FROM {source or table} e"
@@ -262,13 +256,8 @@ INCOGNITO = Columns(Incognito, "incognito", ends_us=lambda period: micros(period
 @lru_cache(maxsize=2048)  # the same people speak again and again
 def _scene(row: tuple[Any, ...]) -> Scene:
     agent, place, group_id, user_id, user_name, group_name, is_admin = row
-    if place == "private":
-        return Scene.private(user_id, user_name=user_name, agent=agent)
-    if not user_id:
-        return Scene.operator(agent, group_id=group_id)
-    return Scene.group(
-        group_id, user_id, user_name=user_name, group_name=group_name, agent=agent, is_admin=bool(is_admin)
-    )
+    kind = place if user_id else "operator"
+    return Scene(kind, agent, group_id, user_id, user_name, group_name, bool(is_admin))
 
 
 _SCENE = ("agent", "request_type", "group_id", "user_id", "user_name", "group_name", "is_admin")

@@ -170,6 +170,8 @@ CREATE TABLE IF NOT EXISTS erasures (digest TEXT PRIMARY KEY, at_us INTEGER NOT 
 CREATE TABLE IF NOT EXISTS copies (path TEXT PRIMARY KEY, kind TEXT NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;
 """
 
+_KEY = "agent TEXT NOT NULL, entity_type TEXT NOT NULL, group_id TEXT NOT NULL, user_id TEXT NOT NULL"  # of a profile
+
 # facts belong to the profile of (agent, entity_type, group_id, user_id). merged: the profile contains the fact.
 # fallen: its event is retired or replaced. A fact waits while both are equal: to be merged (false) or removed (true).
 # profiles: a copy of the profile files; words is the digest of the embedded text, embedded_as the vector's model.
@@ -178,10 +180,7 @@ CREATE TABLE IF NOT EXISTS names (seq INTEGER PRIMARY KEY, {ALIAS.declared}, UNI
 CREATE TABLE IF NOT EXISTS facts (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
-    agent TEXT NOT NULL,
-    entity_type TEXT NOT NULL,
-    group_id TEXT NOT NULL,
-    user_id TEXT NOT NULL,
+    {_KEY},
     event_seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
     text TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -202,10 +201,7 @@ BEGIN
     UPDATE facts SET fallen = NEW.retired_at IS NOT NULL WHERE event_seq = NEW.seq;
 END;
 CREATE TABLE IF NOT EXISTS merge_failures (
-    agent TEXT NOT NULL,
-    entity_type TEXT NOT NULL,
-    group_id TEXT NOT NULL,
-    user_id TEXT NOT NULL,
+    {_KEY},
     attempts INTEGER NOT NULL,
     failed_us INTEGER NOT NULL,
     error TEXT NOT NULL,
@@ -213,10 +209,7 @@ CREATE TABLE IF NOT EXISTS merge_failures (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS profiles (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    agent TEXT NOT NULL,
-    entity_type TEXT NOT NULL,
-    group_id TEXT NOT NULL,
-    user_id TEXT NOT NULL,
+    {_KEY},
     name TEXT NOT NULL,
     tags TEXT NOT NULL,
     summary TEXT NOT NULL,

@@ -199,10 +199,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.store.database import schema
-from cognitive_memory_core.store.database.rows import micros
-from cognitive_memory_core.store.database.words import HEAD_BYTES, event_words, hashed, line_words
-from cognitive_memory_core.store.erasure import search_of
 
 seen = []
 
