@@ -13,7 +13,7 @@ from ..domain.event import EventKind, Fact, Statement, nested
 from ..domain.turn import Dialogue, JobContext, Turn
 from ..ports import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
-from ..text.names import one_line
+from ..text.names import clean_name, one_line
 from ..text.statements import lasting_clause, speaks_of_rank_or_debt
 from ..text.time.time_words import mentions
 from .statements import GivenLines, as_noted, as_said
@@ -24,6 +24,7 @@ _QUESTION = re.compile("[?？][ ~～。！!]*$|[吗嘛呢么][~～。！!…]*$"
 _COMMAND = re.compile("[/!！#$]|[.][a-z]")
 _MARKERS = re.compile(r"\[[^\[\]\n]{1,60}\]|https?://\S+|^(?:@\S{1,40}\s+)+")
 _NO_WORDS = re.compile(r"[\W_]+")
+INTRODUCED = 24  # letters of a line within which its sender says who they are
 TOGETHER = 40  # letters told in all lines of people from which a dialogue is worth a model call
 
 
@@ -44,6 +45,13 @@ def is_worth_keeping(line: str) -> bool:
     return length > 0 and lasting_clause(line) is not None
 
 
+def introduces_oneself(line: str, name: str) -> bool:
+    """Return whether a line tells something and begins with its sender's name: 我是小北，木匠; Kay here, from Cork."""
+    own = folded(clean_name(name))
+    begun = rf"(?:^|[\s,，.。!！~～])(?:我[是叫]?|i'm |i am |this is |my name is )?{re.escape(own)}(?![a-z0-9])"
+    return len(own) > 1 and told_length(line) >= SHORT and bool(re.search(begun, folded(line)[:INTRODUCED]))
+
+
 class RuleHistorian:
     """A historian by rules instead of a model. Equal input gives equal statements."""
 
@@ -54,16 +62,22 @@ class RuleHistorian:
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return the lines worth keeping, each as it was said, with the line that it answers.
 
-        What somebody says of themselves that lasts has them as its subject.
+        What somebody says of themselves that lasts has them as its subject, and so has a line in which they introduce
+        themselves and that names nobody else.
         """
         given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
         kept: list[Statement] = []
         for message in dialogue.messages:
-            if message.sender_id and is_worth_keeping(message.text):
+            is_introduced = introduces_oneself(message.text, message.scene.user_name)
+            if message.sender_id and (is_introduced or is_worth_keeping(message.text)):
                 others = [one.name for one in job_context.people if one.id != message.sender_id and one.name]
-                lasting = lasting_clause(message.text, others)
-                said = as_said([message], given, job_context, lasting.kind if lasting else "event")
-                kept.append(replace(said, subjects=(message.sender_id,) if lasting else ()))
+                lasting, kind = lasting_clause(message.text, others), "event"
+                if lasting:
+                    kind = lasting.kind
+                elif is_introduced:
+                    kind = "event" if any(name in message.text for name in others) else "knowledge"
+                said = as_said([message], given, job_context, kind)
+                kept.append(replace(said, subjects=() if kind == "event" else (message.sender_id,)))
             await asyncio.sleep(0)  # one line at a time, to keep the event loop responsive
         return kept
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cognitive_memory_core.domain.event import Quote
@@ -54,6 +56,26 @@ async def test_what_lasts_of_the_sender_is_about_them() -> None:
     lasting, passing = await RuleHistorian().triage(Dialogue(GROUP, lines), JOB_CONTEXT)
     assert (lasting.kind, lasting.subjects) == ("preference", ("2000001",))
     assert passing.subjects == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "is_about_them"),
+    [
+        ("阿棠", "阿棠，开书店的，养两只猫", True),
+        ("阿棠", "大家好！我叫阿棠，在青岛做木工", True),
+        ("Kay", "Kay here, from Cork, teaching English", True),
+        ("阿棠", "小北是阿棠请来看店的，以后听我的", False),
+        ("阿棠", "阿棠报到，小北欠我的书该还了", False),
+        ("Al", "Also bring the second box of books", False),
+        ("", "在青岛做木工，周末开门", False),
+    ],
+)
+async def test_who_introduces_themselves_speaks_of_themselves(name: str, line: str, *, is_about_them: bool) -> None:
+    """A line that begins with its sender's own name and names nobody else lasts, and is about its sender."""
+    context = replace(JOB_CONTEXT, people=(Person("2000002", "小北"),))
+    message = a_message(line, replace(GROUP, user_name=name))
+    (said,) = await RuleHistorian().triage(Dialogue(GROUP, [message]), context)
+    assert (said.kind, said.subjects) == (("knowledge", ("2000001",)) if is_about_them else ("event", ()))
 
 
 async def test_an_observation_is_the_bots_note() -> None:
