@@ -235,6 +235,10 @@ class ProfileMerging:
         self._skips_waiting = True
         self.loop.wake_now()
 
+    def has_waiting(self, connection: Snapshot) -> bool:
+        """Return whether :meth:`waiting` has any; in the thread of the connection."""
+        return any(not self._entity.is_left_out(one.key) for one in FactBook.waiting(connection))
+
     async def waiting(self) -> Sequence[PendingFacts]:
         """Return the profiles with waiting facts, including those being merged, except of people who opted out."""
         return [one for one in await self._entity.ledger.facts.waiting() if not self._entity.is_left_out(one.key)]

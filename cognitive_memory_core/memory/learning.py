@@ -30,6 +30,7 @@ from ..ports import Chat, Historian, Merger
 from ..prompts.library import TEMPLATES, PromptLibrary, read_templates
 from ..quality.reporting import Reporting
 from ..recall.compression import ModelSummariser
+from ..store.database.database import Snapshot
 from ..tasks import BackgroundLoop
 from ..transfer import imported
 from ..vectors.indexer import BATCH, Indexer, ProfileIndexer
@@ -230,19 +231,19 @@ class Learning:
         return True
 
     async def _is_idle(self) -> bool:
-        if not (self.worker.is_idle and self.past_lines.is_idle) or await self.takeover.is_due():
+        is_at_rest = self.worker.is_idle and self.merging.is_idle and self.past_lines.is_idle
+        if not is_at_rest or await self.takeover.is_due():
             return False
         try:
-            if not self.merging.is_idle or await self.merging.waiting():
-                return False
-            for indexer in (self.indexer, self.profile_indexer, self.belief_indexer):
-                if await indexer.has_lag():
-                    return False
-            if self.opened.reconciler and await self.opened.reconciler.lag():
-                return False
+            has_work = await self.opened.ledger.database.read(self._has_work)
+            return not (has_work or (self.opened.reconciler and await self.opened.reconciler.lag()))
         except UnavailableError:
             return False
-        return True
+
+    def _has_work(self, connection: Snapshot) -> bool:
+        """Return whether facts wait for a merge or texts for a vector."""
+        indexers = self.indexer, self.profile_indexer, self.belief_indexer
+        return self.merging.has_waiting(connection) or any(one.has_lag(connection) for one in indexers)
 
     async def index_lag(self) -> int:
         """Return the number of events that have no vector yet."""

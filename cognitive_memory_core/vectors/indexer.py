@@ -13,6 +13,7 @@ from ..domain.profile import Profile
 from ..errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
 from ..ports import Embedder
 from ..profiles.files import FileProfiles
+from ..store.database.database import Snapshot, at_once
 from ..store.profiles import ProfileIndex
 from ..store.vectors import VectorBook
 from ..tasks import BackgroundLoop, ErrorState
@@ -55,9 +56,11 @@ class Indexer:
         self._refused: dict[_Waiting, float] = {}  # skipped until this time; with another text it is another item
         self._away = 0  # batches in a row that found the model unavailable
 
-    async def has_lag(self) -> bool:
-        """Return whether an item waits for a vector, and is not skipped."""
-        return bool(await self._batch())
+    def has_lag(self, connection: Snapshot) -> bool:
+        """Return whether an item waits for a vector, and is not skipped; in the thread of the connection."""
+        now, most = self._elapsed(), self._size + len(self._refused)
+        waiting = at_once(self._book.waiting, connection, self._embedder.fingerprint, most)
+        return any(self._refused.get(item, now) <= now for item in waiting)
 
     async def step(self) -> int:
         """Embed one batch; return the number of its items."""
@@ -137,9 +140,9 @@ class ProfileIndexer(Indexer):
         """The error states of embedding and of reading profiles."""
         return [self.loop.trouble, self._reading]
 
-    async def has_lag(self) -> bool:
-        """Return whether any profile still waits for a vector."""
-        return self._refresh_at == -math.inf or await super().has_lag()
+    def has_lag(self, connection: Snapshot) -> bool:
+        """Return whether any profile still waits for a vector, or for the first look at the files."""
+        return self._refresh_at == -math.inf or super().has_lag(connection)
 
     async def refresh(self) -> None:
         """Make the index equal to the files: add new and changed profiles, remove those without a file."""

@@ -64,7 +64,7 @@ async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -
     indexer = Indexer("Indexer", model, ledger.vectors)
     await until_idle(indexer)
     assert sorted(model.answered) == sorted(texts[:place] + texts[place + 1 :])
-    assert not await indexer.has_lag()
+    assert not await ledger.database.read(indexer.has_lag)
 
 
 @pytest.mark.parametrize("count", [1, 2, 64])
@@ -85,7 +85,7 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
     assert await ledger.vectors.lag("model/2") == count
     is_well = True
     await until_idle(indexer)
-    assert not await indexer.has_lag()
+    assert not await ledger.database.read(indexer.has_lag)
     assert len(model.answered) == count
 
 

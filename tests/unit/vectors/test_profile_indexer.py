@@ -93,7 +93,7 @@ async def test_every_profile_gets_its_vector_once() -> None:
     assert [len(batch) for batch in world.model.asked] == [BATCH, 3]
     await world.catch_up()
     assert len(world.model.asked) == 2
-    assert not await world.indexer.has_lag()
+    assert not await world.index.database.read(world.indexer.has_lag)
 
 
 async def test_what_changed_by_hand_is_taken_in() -> None:
@@ -156,7 +156,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
     indexer = ProfileIndexer(store, world.index, world.book, world.model, elapsed=world.clock.elapsed)
     indexer.loop.start()
     try:
-        await until_not(indexer.has_lag)
+        await until_not(lambda: world.index.database.read(indexer.has_lag))
         assert set(await world.index.versions()) == {keys[0], keys[2], keys[3]}
         assert latest(indexer.error_states) == "读不了"
         for _ in range(2):
@@ -171,7 +171,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         world.clock.advance(seconds=READ_AGAIN)
         indexer.wake_now()
         await until(lambda: latest(indexer.error_states) == "")
-        await until_not(indexer.has_lag)
+        await until_not(lambda: world.index.database.read(indexer.has_lag))
         assert set(await world.index.versions()) == set(keys)
     finally:
         await indexer.loop.stop()
@@ -188,7 +188,7 @@ async def test_one_unusable_profile_holds_nobody_up(error: Exception) -> None:
     asked = len(world.model.asked)
     await world.catch_up()
     assert len(world.model.asked) == asked
-    assert not await world.indexer.has_lag()
+    assert not await world.index.database.read(world.indexer.has_lag)
     world.clock.advance(hours=1, seconds=1)
     await world.catch_up()
     assert len(world.model.asked) > asked
