@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
+from cognitive_memory_core.domain.turn import Person
 from tests.support.clock import FrozenClock
 
 from .labelled import WAIT
@@ -93,6 +94,7 @@ class Chat:
     facts: tuple[Fact, ...]
     questions: tuple[Question, ...]
     opt_outs: tuple[OptOutRequest, ...]
+    people: tuple[Person, ...] = ()  # the bot last
 
     @property
     def known(self) -> list[Question]:
@@ -135,7 +137,10 @@ def read(path: Path) -> Chat:
     questions = sorted((_question(entry, places) for entry in world["questions"]), key=lambda question: question.at)
     told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
     opt_outs = tuple(OptOutRequest(message.scene, message.sent_at) for message in told)
-    return Chat(lines, tuple(facts), tuple(questions), opt_outs)
+    named = [(member["user_id"], *member["names"]) for member in world.get("members", ())]
+    named.append((world["bot"]["user_id"], world["bot"]["name"]))
+    people = tuple(Person(user_id, name, tuple(aliases)) for user_id, name, *aliases in named)
+    return Chat(lines, tuple(facts), tuple(questions), opt_outs, people)
 
 
 def windows_of(lines: Sequence[core.Message]) -> Iterator[list[core.Message]]:

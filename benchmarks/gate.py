@@ -7,20 +7,18 @@ evidence (groupchat-zh): no fact should have an offence or a fault beside its ow
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import cast
 
-from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import JobContext, Person
+from cognitive_memory_core.domain.turn import JobContext
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
 from cognitive_memory_core.text.statements import offences
 
+from .chat_set import Chat, read
 from .measure import Report
 
 LABELS = Path(__file__).resolve().parent.parent / "tests" / "unit" / "text"
@@ -54,7 +52,7 @@ def run(options: argparse.Namespace) -> Report:
     report = Report("gate: right and wrong", ("what", "n", "figure", "limit"))
     _labelled(report)
     if options.data:
-        _gold(report, _facts(json.loads(options.data.read_text("utf-8"))))
+        _gold(report, list(_facts(read(options.data))))
     return report
 
 
@@ -109,28 +107,19 @@ def _gold(report: Report, facts: list[Fact]) -> None:
     _add(report, "gold facts with drift", count, sum("drift" in it.reasons for _, it in verdicts), 0, most=True)
 
 
-def _facts(world: dict[str, Any]) -> list[Fact]:
-    messages = {message["id"]: message for message in world["messages"]}
-    places = {place["id"]: place for place in world["places"]}
-    people = (*(_person(member) for member in world["members"]), Person(world["bot"]["user_id"], world["bot"]["name"]))
-    told: dict[str, list[str]] = {place: [] for place in places}
+def _facts(chat: Chat) -> Iterator[Fact]:
+    """Yield the facts of a chat with their evidence, and with the lines before it."""
+    told: dict[str, list[str]] = {}
     before: dict[str, list[str]] = {}
-    for message in world["messages"]:
-        lines = told[message["place"]]
-        lines.append(f"{message['name']}({message['user_id']}): {message['text']}")
-        before[message["id"]] = lines[-NEIGHBOURS - 1 :]
-    facts: list[Fact] = []
-    for fact in world["facts"]:
-        evidence = [messages[one] for one in fact["evidence"]]
-        place, last = places[fact["place"]], evidence[-1]
-        scope = Scope("default", place["kind"], place.get("group_id") or place["user_id"])
-        speaker = next(person for person in people if person.id == last["user_id"])
-        job_context = JobContext(datetime.fromisoformat(last["time"]), scope, place.get("name", ""), speaker, people)
-        context = tuple(line for one in evidence for line in before[one["id"]])
-        facts.append(Fact(fact["statement"], "\n".join(one["text"] for one in evidence), context, job_context))
-    return facts
-
-
-def _person(member: dict[str, Any]) -> Person:
-    name, *aliases = member["names"]
-    return Person(member["user_id"], name, tuple(aliases))
+    people, bot = {person.id: person for person in chat.people}, chat.people[-1]
+    for line in chat.lines:
+        lines = told.setdefault(line.place, [])
+        lines.append(f"{line.name}({line.speaker or bot.id}): {line.message.text}")
+        before[line.message.id] = lines[-NEIGHBOURS - 1 :]
+    said = {line.message.id: line for line in chat.lines}
+    for fact in chat.facts:
+        evidence = [said[one] for one in cast("list[str]", fact.row["message_ids"])]
+        last, scene = evidence[-1], evidence[-1].message.scene
+        job_context = JobContext(last.at, scene.scope, scene.group_name, people[last.speaker or bot.id], chat.people)
+        context = tuple(line for one in evidence for line in before[one.message.id])
+        yield Fact(str(fact.row["text"]), "\n".join(one.message.text for one in evidence), context, job_context)

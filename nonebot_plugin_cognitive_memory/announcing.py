@@ -11,7 +11,9 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from . import replies
-from .config import JsonFile, lent_model, setup
+from .config import setup
+from .json_file import JsonFile
+from .lending import lent_model
 from .lifecycle import get_memory
 from .limits import warn_once
 from .onebot import spoken

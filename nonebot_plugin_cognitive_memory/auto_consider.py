@@ -22,7 +22,8 @@ from nonebot import get_driver
 import cognitive_memory_core as core
 
 from . import replies
-from .config import JsonFile, setup
+from .config import setup
+from .json_file import JsonFile
 from .lifecycle import get_memory, lifetime
 from .limits import Newest, warn_once
 from .scene import scene_at

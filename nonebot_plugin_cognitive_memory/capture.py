@@ -27,8 +27,9 @@ from .announcing import announce
 from .auto_consider import considerer
 from .command_table import chat_text
 from .config import setup
-from .erasure import note_departure, on_erased, returned
+from .erasure import on_erased
 from .heard import find_message, line_copies, sent_at
+from .left_places import note_departure, returned
 from .lifecycle import lifetime
 from .limits import warn_once
 from .onebot import FORWARDED, Wording, v11, v12, worded

@@ -1,82 +1,22 @@
-"""The settings, read from the bot's configuration; models that chat plugins lend; small files, each one JSON value."""
+"""The settings, read from the bot's configuration."""
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
-import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from nonebot import get_driver, logger
 from nonebot.config import Config as NoneBotConfig
 from nonebot_plugin_localstore import get_plugin_data_dir
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, Field
 
 import cognitive_memory_core as core
 
 from . import replies
-from .limits import warn_once
-
-MOST_BYTES = 16 * 1024 * 1024
-T = TypeVar("T", bound=dict[Any, Any] | list[Any])
-
-
-class JsonFile(Generic[T]):
-    """A small file of one JSON value, which is empty while the file is missing, damaged or of another kind.
-
-    ``value`` is what was read or written last. The file is readable by its owner only.
-    """
-
-    def __init__(self, path: Path, kind: type[T]) -> None:
-        """Keep a value of this kind at ``path``."""
-        self.value = self._written = kind()
-        self._path = path
-        self._kind = kind
-        self._is_read = False
-        self._turn = asyncio.Lock()
-        self._writing = threading.Lock()  # a write whose task was cancelled continues in its thread
-
-    async def read(self) -> T:
-        """Return the value, read from the file at the first call."""
-        async with self._turn:
-            if not self._is_read:
-                self.value = self._written = await asyncio.to_thread(self._parsed)
-                self._is_read = True
-        return self.value
-
-    async def change(self, to: Callable[[T], T]) -> None:
-        """Replace the value, also in the file, where a reader finds the old or the new one.
-
-        Raises OSError if the file cannot be written; the value is the new one all the same. The file is not synced: a
-        power cut may leave the old value, or nothing that can be read.
-        """
-        await self.read()
-        async with self._turn:
-            self.value = value = to(self.value)
-            if value != self._written:
-                await asyncio.to_thread(self._write, value)
-                self._written = value
-
-    def _parsed(self) -> T:
-        with suppress(OSError, ValueError, RecursionError):
-            if self._path.stat().st_size <= MOST_BYTES:
-                value = json.loads(self._path.read_text("utf-8"))
-                return value if isinstance(value, self._kind) else self._kind()
-        return self._kind()
-
-    def _write(self, value: T) -> None:
-        with self._writing:
-            draft = self._path.with_suffix(".tmp")
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(value))  # several times as quick as json.dump
-            draft.replace(self._path)
-
 
 FIELD = "cognitive_memory"
 
@@ -166,41 +106,3 @@ setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_
 warn_of_prefixes([*os.environ, *get_driver().config.model_dump()])
 if setup.problem:
     logger.error(replies.log.logged(setup.problem))
-
-
-OPENAI = "https://api.openai.com/v1"  # where OpenAI's SDK asks if no address is set
-SECONDS = 2.0  # that a chat plugin may take to read its settings
-_lenders: dict[str, Callable[[], Awaitable[core.LentModel | None]]] = {}
-
-
-def add_lender(name: str, lent: Callable[[], Awaitable[core.LentModel | None]]) -> None:
-    """Let an attached chat plugin lend the model that ``lent`` returns; its name is that of its bridge."""
-    _lenders[name] = lent
-
-
-def lender_names() -> tuple[str, ...]:
-    """Return the attached chat plugins from which the historian may borrow by its setting, in their order."""
-    borrow = setup.settings.models.historian.borrow
-    return tuple(name for name in _lenders if borrow in ("auto", name))
-
-
-async def lent_model() -> core.LentModel | None:
-    """Return the model of the first of :func:`lender_names` whose settings name a usable one; None if none does."""
-    for name in lender_names():
-        try:
-            lent = await asyncio.wait_for(_lenders[name](), SECONDS)
-        except Exception as unforeseen:  # noqa: BLE001  # a chat plugin's settings may raise anything; the rules go on
-            warn_once(replies.chat_plugins.NOT_LENT.format(name=name, reason=type(unforeseen).__name__))
-            continue
-        if lent is not None and lent.is_usable:
-            return lent
-    return None
-
-
-def lent_by(name: str, address: object, key: object, model: object, proxy: object = "") -> core.LentModel | None:
-    """Return what a chat plugin's settings say; None if address, key or model is missing, or a part is no text."""
-    given = [part.get_secret_value() if isinstance(part, SecretStr) else part for part in (address, key, model, proxy)]
-    url, secret, model_name, through = (part.strip() if isinstance(part, str) else "" for part in given)
-    if not (url and secret and model_name) or not isinstance(proxy or "", str | SecretStr):
-        return None
-    return core.LentModel(name, url, secret, model_name, through)

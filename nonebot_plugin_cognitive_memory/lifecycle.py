@@ -20,7 +20,8 @@ from nonebot.log import LoguruHandler
 import cognitive_memory_core as core
 
 from . import replies
-from .config import Setup, lender_names, lent_model, setup
+from .config import Setup, setup
+from .lending import lender_names, lent_model
 
 WAITING = 5_000  # lines and calls that may wait; later ones are refused
 WAIT, LONG_WAIT = 60.0, 3_600.0  # seconds for which a call waits, and what nobody waits for

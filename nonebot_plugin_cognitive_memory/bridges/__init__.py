@@ -14,7 +14,8 @@ from typing import Any
 from nonebot import get_driver, logger
 
 from .. import replies
-from ..config import add_lender, setup
+from ..config import setup
+from ..lending import add_lender
 
 COMPANIONS = ("ai-groupmate", "deepseek", "llmchat", "marshoai", "suggarchat")
 

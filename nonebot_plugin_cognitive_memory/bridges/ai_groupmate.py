@@ -13,7 +13,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from ..config import lent_by
+from ..lending import lent_by
 from ..lifecycle import get_memory
 from .shared import BridgedTurn, current, part_of, quietly, taking, turn_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from ..config import lent_by
+from ..lending import lent_by
 from .shared import part_of, running_turn
 
 MODULE = "nonebot_plugin_deepseek"

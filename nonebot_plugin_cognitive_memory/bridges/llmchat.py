@@ -10,7 +10,7 @@ from nonebot.matcher import current_event
 
 import cognitive_memory_core as core
 
-from ..config import lent_by
+from ..lending import lent_by
 from .shared import current, end_in_words, is_ours, part_of, taking, turn_of, with_block
 
 MODULE = "nonebot_plugin_llmchat"

@@ -12,7 +12,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from ..config import lent_by
+from ..lending import lent_by
 from .shared import ROUNDS, current, part_of, run_ours, taking, turn_of, with_block
 
 MODULE = "nonebot_plugin_marshoai"

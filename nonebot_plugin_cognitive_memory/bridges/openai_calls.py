@@ -25,8 +25,8 @@ from nonebot.message import event_preprocessor
 import cognitive_memory_core as core
 
 from .. import replies
-from ..config import OPENAI, lent_by
 from ..heard import plain_text
+from ..lending import OPENAI, lent_by
 from ..scene import find_scene
 from .shared import BridgedTurn, NotAttachedError, checked, current, part_of, turn_of, with_block
 

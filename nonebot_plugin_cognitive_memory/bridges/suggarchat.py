@@ -9,8 +9,8 @@ from typing import Any
 import cognitive_memory_core as core
 
 from .. import replies
-from ..config import OPENAI, lent_by
 from ..injected import tool_schemas
+from ..lending import OPENAI, lent_by
 from ..lifecycle import get_memory
 from .shared import PREFIX, current, part_of, running_turn
 

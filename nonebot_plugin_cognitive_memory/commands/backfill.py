@@ -23,8 +23,9 @@ from .. import heard, replies
 from ..announcing import announce
 from ..capture import unrecorded
 from ..command_table import chat_text
-from ..config import JsonFile, setup
+from ..config import setup
 from ..heard import line_number, sent_at
+from ..json_file import JsonFile
 from ..lifecycle import get_memory
 from ..limits import warn_once
 from ..onebot import spoken, v11, worded

@@ -23,8 +23,9 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..capture import unrecorded
-from ..config import JsonFile, setup
+from ..config import setup
 from ..console import ADDRESS, access
+from ..json_file import JsonFile
 from ..lifecycle import get_memory, run_with_bot
 from ..limits import warn_once
 from ..onebot import spoken, v11, v12

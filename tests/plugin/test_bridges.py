@@ -45,7 +45,7 @@ def test_a_companion_that_is_not_as_tried_is_refused(
     log: list[str], monkeypatch: pytest.MonkeyPatch, *, module: str, tried: str, part: str, reason: str
 ) -> None:
     """A bridge is attached only to what it was tried with; each refusal is one line, and raises nothing."""
-    from nonebot_plugin_cognitive_memory import bridges, config
+    from nonebot_plugin_cognitive_memory import bridges, lending
     from nonebot_plugin_cognitive_memory.bridges.shared import part_of
 
     attached: list[object] = []
@@ -53,10 +53,10 @@ def test_a_companion_that_is_not_as_tried_is_refused(
     one.attach = lambda: attached.append(part_of(module, part, ("messages", "model")))
     monkeypatch.setitem(sys.modules, f"{bridges.__name__}.fake", one)
     monkeypatch.setattr(bridges, "COMPANIONS", ("fake",))
-    monkeypatch.setattr(config, "_lenders", {})
+    monkeypatch.setattr(lending, "_lenders", {})
     bridges.attach("fake")
     assert bool(attached) is not bool(reason)
-    assert config.lender_names() == (() if reason else ("fake",))
+    assert lending.lender_names() == (() if reason else ("fake",))
     refused = [line for line in log if "没有给 fake 接上记忆" in line]
     assert [reason in line for line in refused] == ([True] if reason else [])
 

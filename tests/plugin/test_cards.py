@@ -179,11 +179,11 @@ async def test_the_day_comes_by_itself_once(
     app: object, studio: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
     """If it is switched on, each superuser gets one picture in private a day, within hours of the time; else nobody."""
-    from nonebot_plugin_cognitive_memory import config
+    from nonebot_plugin_cognitive_memory import config, json_file
     from nonebot_plugin_cognitive_memory.commands import scheduled
 
     stage = Stage(protocol, answers={"upload_file": {"file_id": "drawn"}})
-    file = config.JsonFile[dict[str, Any]](tmp_path / "daily.json", dict)
+    file = json_file.JsonFile[dict[str, Any]](tmp_path / "daily.json", dict)
     eight = datetime(2026, 3, 1, 8, 1, tzinfo=timezone.utc)
     monkeypatch.setattr(scheduled, "get_bots", lambda: {"1": stage.bot})
     assert not await scheduled.send_due(file, eight)

@@ -20,7 +20,7 @@ def next_due(after: datetime) -> datetime:
 async def test_a_round_runs_once_when_it_is_due(app: object, tmp_path: Path) -> None:
     """A minute's look starts one round a day; the first look ever starts none."""
     from nonebot_plugin_cognitive_memory.commands.scheduled import is_due
-    from nonebot_plugin_cognitive_memory.config import JsonFile
+    from nonebot_plugin_cognitive_memory.json_file import JsonFile
 
     file = JsonFile[dict[str, Any]](tmp_path / "last.json", dict)
     minutes = [START + timedelta(minutes=number) for number in range(2 * 24 * 60)]
@@ -31,7 +31,7 @@ async def test_a_round_runs_once_when_it_is_due(app: object, tmp_path: Path) -> 
 async def test_missed_rounds_are_caught_up_once(app: object, tmp_path: Path) -> None:
     """A bot that was off for days runs one round when it is back; a clock that was set back starts none."""
     from nonebot_plugin_cognitive_memory.commands.scheduled import is_due
-    from nonebot_plugin_cognitive_memory.config import JsonFile
+    from nonebot_plugin_cognitive_memory.json_file import JsonFile
 
     later = START + timedelta(days=5)
     files = (JsonFile[dict[str, Any]](tmp_path / "last.json", dict) for _ in range(4))

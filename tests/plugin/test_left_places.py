@@ -31,12 +31,12 @@ class Calendar:
 @pytest.fixture
 def calendar(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calendar:
     """Let the bot keep a new record of departures, by a calendar that is moved by hand."""
-    from nonebot_plugin_cognitive_memory import erasure
+    from nonebot_plugin_cognitive_memory import erasure, left_places
 
     calendar = Calendar()
-    record = erasure.LeftPlaces(tmp_path / "departed.json", calendar.now)
-    monkeypatch.setattr(erasure, "leaving", record)
-    monkeypatch.setattr(erasure, "_keepers", [*erasure._keepers, record.forget])
+    record = left_places.LeftPlaces(tmp_path / "departed.json", calendar.now)
+    monkeypatch.setattr(left_places, "leaving", record)
+    monkeypatch.setattr(erasure, "_forgetting", [*erasure._forgetting, record.forget])
     return calendar
 
 
@@ -50,12 +50,12 @@ def set_days(monkeypatch: pytest.MonkeyPatch, days: int) -> None:
 
 async def looked() -> int:
     """Let the bot look for places whose time is over; return how many it forgot."""
-    from nonebot_plugin_cognitive_memory import erasure
+    from nonebot_plugin_cognitive_memory import left_places
 
-    assert erasure.leaving is not None
-    before = len(erasure.leaving.file.value)
-    await erasure.leaving.forget_due()
-    return before - len(erasure.leaving.file.value)
+    assert left_places.leaving is not None
+    before = len(left_places.leaving.file.value)
+    await left_places.leaving.forget_due()
+    return before - len(left_places.leaving.file.value)
 
 
 def leaving(group: int, user: int = BOT, why: str = "kick_me") -> Any:
@@ -132,7 +132,7 @@ async def test_a_lost_friend_counts_where_the_platform_reports_it(
 
 async def test_departures_survive_a_restart_and_a_damaged_file(app: object, tmp_path: Path) -> None:
     """The next process knows what was left and since when; a file that cannot be read counts as empty."""
-    from nonebot_plugin_cognitive_memory.erasure import LeftPlaces
+    from nonebot_plugin_cognitive_memory.left_places import LeftPlaces
 
     calendar, path = Calendar(), tmp_path / "departed.json"
     scene = core.Scene.group("10001", str(BOT))

@@ -180,11 +180,11 @@ async def test_ai_groupmate_lends_its_embedding_and_its_reranking_model_too(load
 @pytest.fixture
 def lenders(app: object, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return the lenders, empty."""
-    from nonebot_plugin_cognitive_memory import config
+    from nonebot_plugin_cognitive_memory import lending
 
     found: dict[str, Any] = {}
-    monkeypatch.setattr(config, "_lenders", found)
-    monkeypatch.setattr(config, "SECONDS", 0.05)
+    monkeypatch.setattr(lending, "_lenders", found)
+    monkeypatch.setattr(lending, "SECONDS", 0.05)
     return found
 
 
@@ -192,7 +192,7 @@ def lending_by(*given: object) -> Callable[[], Any]:
     """Return a lender that returns a model of these parts."""
 
     async def lent() -> object:
-        from nonebot_plugin_cognitive_memory.config import lent_by
+        from nonebot_plugin_cognitive_memory.lending import lent_by
 
         return lent_by("hostile", *given)
 
@@ -206,7 +206,7 @@ async def failing() -> None:
 
 async def test_the_first_with_a_usable_model_lends_it(lenders: dict[str, Any], log: list[str]) -> None:
     """One that raises, hangs, or has values of other types is passed over; the log has no value of its settings."""
-    from nonebot_plugin_cognitive_memory.config import lent_model
+    from nonebot_plugin_cognitive_memory.lending import lent_model
 
     assert await lent_model() is None
     lenders["raises"] = failing
