@@ -136,10 +136,15 @@ def fused(
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
     words = {event.id: score for event, score in lexical or ()}
-    found = [(event, _clamped(score), words.pop(event.id, 0.0)) for event, score in dense or ()]
-    found += [(event, 0.0, score) for event, score in lexical or () if event.id in words]
-    scored = [(event, near, word, (1.0 - share) * near + share * word) for event, near, word in found]
-    return _ordered(Candidate(*one, score=one[3]) for one in scored if one[3] >= least)
+    found = [(event, near, words.pop(event.id, 0.0)) for event, near in dense or ()]
+    found += [(event, 0.0, word) for event, word in lexical or () if event.id in words]
+    candidates: list[Candidate] = []
+    for event, near, word in found:
+        similarity = near if 0.0 <= near <= 1.0 else _clamped(near)
+        relevance = (1.0 - share) * similarity + share * word
+        if relevance >= least:
+            candidates.append(Candidate(event, similarity, word, relevance, score=relevance))
+    return _ordered(candidates)
 
 
 def above(candidates: Iterable[Candidate], min_relevance: float) -> list[Candidate]:
@@ -296,6 +301,4 @@ def _ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _clamped(score: float) -> float:
-    if 0.0 <= score <= 1.0:  # as nearly always
-        return score
     return min(max(score, 0.0), 1.0) if math.isfinite(score) else 0.0
