@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from . import sentences
 from .domain.belief import Belief, Change, change_without_people, without_people
-from .domain.erasure import Tombstones, is_covered, reworded
+from .domain.erasure import Tombstones, reworded
 from .domain.event import MEMORY_KINDS, Event, without_quotes
 from .domain.message import Hit, Message
 from .domain.profile import Profile, ProfileHit, ProfileKey
@@ -101,7 +101,7 @@ class Consent:
 
     def is_erased(self, scene: Scene, at: datetime) -> bool:
         """Return whether this person or this place was erased at ``at`` or later."""
-        return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)
+        return self._tombstones.covers(scene.scope, (scene.user_id,), at)
 
     def keeps_out(self, profile: Profile) -> bool:
         """Return whether an imported profile must be rejected: the person opted out, or a tombstone covers it."""
@@ -139,7 +139,7 @@ class Consent:
             return
         async with self._changing:
             ended = (one for periods in self._periods.values() for one in periods if one.ends_at <= at)
-            over = [one for one in ended if is_covered(self._tombstones, one.scope, (one.user_id,), one.starts_at)]
+            over = [one for one in ended if self._tombstones.covers(one.scope, (one.user_id,), one.starts_at)]
             if over:
                 await self._ledger.consent.erase_incognito(over, at)
                 await self._load_periods()

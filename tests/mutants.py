@@ -166,7 +166,7 @@ MUTANTS = (
     ),
     Mutant(
         "erasure: late lines of an erased person come in again",
-        (Edit("return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)", "return False"),),
+        (Edit("return self._tombstones.covers(scene.scope, (scene.user_id,), at)", "return False"),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/test_permanent_erasure.py",
     ),

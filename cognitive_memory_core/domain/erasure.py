@@ -70,12 +70,17 @@ class Tombstones:
 
         Somebody is recognised in the text by their id only.
         """
+        numbers = _NUMBER.findall("\n".join((profile.name, *profile.tags, profile.summary))) if self.marks else ()
+        return self.covers(profile.key.scope, (profile.key.user_id, *numbers), profile.updated_at)
+
+    def covers(self, scope: Scope | None, people: Iterable[str], at: datetime) -> bool:
+        """Return whether a place, the person of a private place, or one of ``people`` was erased at ``at`` or later."""
         if not self.marks:
             return False
-        key, at = profile.key, profile.updated_at
-        numbers = _NUMBER.findall("\n".join((profile.name, *profile.tags, profile.summary)))
-        people = {key.user_id, *numbers} - {""}
-        return self.covers_place(key.scope, at) or any(self.covers_person(person, at) for person in people)
+        if scope is not None and self.covers_place(scope, at):
+            return True
+        there = (scope.place_id,) if scope is not None and scope.kind == "private" else ()
+        return any(self.covers_person(person, at) for person in {*people, *there} if person)
 
     def _covers(self, kind: str, name: str, at: datetime) -> bool:
         until = self.marks.get(self.digest(kind, name)) if self.marks else None
@@ -163,29 +168,13 @@ def people_of(said: StoredItem) -> set[str]:
 
 def stays_out(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether an item must not be stored: its place, its author or a subject was erased after its date."""
-    if not tombstones.marks:
-        return False
-    place, _, at = origin_of(said)
-    is_there = place is not None and tombstones.covers_place(place, at)
-    return is_there or any(tombstones.covers_person(person, at) for person in people_of(said))
-
-
-def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: datetime) -> bool:
-    """Return whether the place, the person of a private place, or one of ``people`` was erased at ``at`` or later."""
-    if not tombstones.marks:
-        return False
-    if tombstones.covers_place(scope, at):
-        return True
-    there = (scope.place_id,) if scope.kind == "private" else ()
-    return any(tombstones.covers_person(person, at) for person in {*people, *there} if person)
+    return tombstones.covers(*origin_of(said))
 
 
 def names_erased(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether a text of an item contains the id of a person who was erased after the item's date."""
-    if not tombstones.marks:
-        return False
-    numbers, (_, _, at) = {number for text in texts_of(said) for number in _NUMBER.findall(text)}, origin_of(said)
-    return any(tombstones.covers_person(number, at) for number in numbers)
+    numbers = (number for text in texts_of(said) for number in _NUMBER.findall(text))
+    return tombstones.covers(None, numbers, origin_of(said)[2])
 
 
 def keys_of(event: Event) -> Iterator[ProfileKey]:

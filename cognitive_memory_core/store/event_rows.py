@@ -150,8 +150,8 @@ def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
 def active_duplicate(connection: Connection, event: Event) -> int | None:
     """Return the seq of the active event with the same text, scope and sender."""
     query = "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL"
-    twin = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text))).fetchone()
-    return None if twin is None else twin[0]
+    row = connection.execute(query, bound(event.scope.key, event.sender_id, digest(event.text))).fetchone()
+    return row and row[0]
 
 
 def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
