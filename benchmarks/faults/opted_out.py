@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
-import tempfile
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 
 import cognitive_memory_core as core
 
 from ..fault_row import Extent, Row
+from . import world
 
 GROUPS = 200
 LINES = 10  # under each card
 SIGNS = "棠禾岚栀澄霁屿柚蓝桃榆枫"
 WORDS = ("花生过敏", "羽毛球", "周末加班", "火锅底料", "露营装备", "期末考试")
 START = datetime(2026, 3, 2, 1, 0, tzinfo=timezone.utc)
-_EXACT = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
 
 
-def a32(extent: Extent) -> Row:
+async def a32(extent: Extent) -> Row:
     """Let somebody of each group change cards, the last one being a word of the others, and opt out."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        return asyncio.run(_left(Path(folder), extent))
-
-
-async def _left(folder: Path, extent: Extent) -> Row:
-    dice = random.Random(extent.seed)
-    injected = shown = lost = 0
-    async with core.CognitiveMemory.open(_EXACT, folder, background=False) as memory:
+    dice, injected, shown, lost = random.Random(extent.seed), 0, 0, 0
+    async with world.a_memory(core.Settings.from_mapping(world.EXACT), background=False) as (memory, _):
         for group in range(extent.of(GROUPS, 5)):
-            names = _names(dice)
-            word = dice.choice(WORDS)
+            names, word = _names(dice), dice.choice(WORDS)
             other = core.Scene.group(f"{700_001 + group}", "8600000002", user_name="小雨")
             words = [f"我上次说过{word}的事", f"那就聊聊{word}吧"]
-            told = await _talked(memory, other, names, word, words)
+            injected += await _talked(memory, other, names, word, words)
             await memory.opt_out(f"{8_610_000_000 + group}")
             texts = await _read(memory, other, [*names, word])
-            injected += told
             shown += sum(any(name in text for name in names) for text in texts)
             lost += sum(not any(line in text for text in texts) for line in words)
-    note = "lost: texts shown that name the person; twice: words of others that were hidden; seconds: the whole row"
+    note = "lost: texts shown that name the person; twice: words of others that were hidden"
     return Row(injected, shown, lost, note=note)
 
 

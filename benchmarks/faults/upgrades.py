@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -19,7 +18,7 @@ from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import traced
 from .child import ROOT
 from .steps import open_ledger
@@ -32,22 +31,9 @@ SETTINGS = core.Settings.model_validate(
 )
 
 
-@dataclass
-class Found:
-    """What went wrong so far, and how often something was tried."""
-
-    opened: int = 0
-    statements: int = 0
-    calls: int = 0
-    refused: int = 0
-    lost: list[str] = field(default_factory=list[str])
-    stuck: int = 0
-    touched: int = 0
-
-
 def f28(extent: Extent) -> Row:
     """Open each directory, kill its migration before every statement and at writing calls, refuse a later one."""
-    found, names = Found(), golden.names()
+    found, names = Seen(), golden.names()
     if extent.quick:
         names = [names[0], names[-1]]
     with tempfile.TemporaryDirectory() as scratch:
@@ -56,25 +42,25 @@ def f28(extent: Extent) -> Row:
             _kill_statements(Path(scratch, "statements"), name, extent.of(1, 25), found)
         _kill_calls(Path(scratch, "calls"), names, extent.of(CALLS, 3), found)
         _refuse_later(Path(scratch, "later"), names[-1], found)
+    formats, statements, calls, refused = (found[name] for name in ("opened", "statements", "calls", "refused"))
     note = (
-        f"{found.opened} ledger formats opened, {found.statements} kills at SQL statements and {found.calls} at system "
-        f"calls of their migrations; rows missing after the next start {len(found.lost)}; a later format refused with "
-        f"the release it needs {found.refused} of 2, files touched {found.touched}"
+        f"{formats} ledger formats opened, {statements} kills at SQL statements and {calls} at system calls of their "
+        f"migrations; a later format refused with the release it needs {refused} of 2, files touched {found['touched']}"
     )
-    injected = found.opened + found.statements + found.calls + found.refused
-    is_bad = found.refused != 2 or bool(found.touched)  # with and without a write-ahead log
-    return Row(injected, len(found.lost), 0, found.stuck, note=note, failed=is_bad, examples=found.lost)
+    is_bad, lost = refused != 2 or bool(found["touched"]), found.examples  # with and without a write-ahead log
+    injected = formats + statements + calls + refused
+    return Row(injected, len(lost), 0, found["stuck"], note=note, failed=is_bad, examples=lost)
 
 
-def _open_whole(folder: Path, name: str, found: Found) -> None:
+def _open_whole(folder: Path, name: str, found: Seen) -> None:
     """Open a directory with the whole memory and let it do what was left."""
     data = golden.unpacked(name, folder)
     before, count = golden.rows_of(data / "ledger.db"), _format(data / "ledger.db")
-    found.stuck += asyncio.run(_done(data))
+    found["stuck"] += asyncio.run(_done(data))
     after = golden.rows_of(data / "ledger.db")
-    found.lost += [f"{name}: {row}" for row in golden.missing(_unmoved(before), after)]
-    found.lost += _missing_copy(data / "ledger.db", count, before)
-    found.opened += 1
+    found.examples += [f"{name}: {row}" for row in golden.missing(_unmoved(before), after)]
+    found.examples += _missing_copy(data / "ledger.db", count, before)
+    found["opened"] += 1
     shutil.rmtree(folder)
 
 
@@ -95,18 +81,18 @@ def _unmoved(rows: dict[str, list[golden.Row]]) -> dict[str, list[golden.Row]]:
     return {table: [tuple(pair for pair in row if pair[0] not in moving) for row in rows[table]] for table in kept}
 
 
-def _kill_statements(folder: Path, name: str, every: int, found: Found) -> None:
+def _kill_statements(folder: Path, name: str, every: int, found: Seen) -> None:
     data = golden.unpacked(name, folder / "data")
     before, count = golden.rows_of(data / "ledger.db"), _format(data / "ledger.db")
     command = [sys.executable, "-m", "tests.golden.killed", str(data / "ledger.db"), str(folder / "killed"), str(every)]
     subprocess.run(command, cwd=ROOT, check=True)
     for killed in (folder / "killed").iterdir():
-        found.statements += 1
+        found["statements"] += 1
         _reopen(killed / "ledger.db", count, before, f"{name}, statement {killed.name}", found)
     shutil.rmtree(folder)
 
 
-def _kill_calls(folder: Path, names: list[str], most: int, found: Found) -> None:
+def _kill_calls(folder: Path, names: list[str], most: int, found: Seen) -> None:
     if not traced.is_there():
         return
     folder.mkdir()
@@ -120,17 +106,17 @@ def _kill_calls(folder: Path, names: list[str], most: int, found: Found) -> None
                 shutil.rmtree(data)
                 shutil.copytree(template, data)
                 if process.take(OPENING, data, Injection(*point, "signal=KILL")).was_killed:
-                    found.calls += 1
-                    _reopen(data / "ledger.db", count, before, f"{name}, call {found.calls}", found)
+                    found["calls"] += 1
+                    _reopen(data / "ledger.db", count, before, f"{name}, call {found['calls']}", found)
             shutil.rmtree(data)
             shutil.rmtree(template)
 
 
-def _reopen(ledger: Path, count: int, before: dict[str, list[golden.Row]], where: str, found: Found) -> None:
+def _reopen(ledger: Path, count: int, before: dict[str, list[golden.Row]], where: str, found: Seen) -> None:
     asyncio.run(_opened_and_closed(ledger.parent))
-    found.stuck += _format(ledger) != schema.FORMAT
-    found.lost += [f"{where}: {row}" for row in golden.missing(before, golden.rows_of(ledger))]
-    found.lost += _missing_copy(ledger, count, before)
+    found["stuck"] += _format(ledger) != schema.FORMAT
+    found.examples += [f"{where}: {row}" for row in golden.missing(before, golden.rows_of(ledger))]
+    found.examples += _missing_copy(ledger, count, before)
 
 
 async def _opened_and_closed(data: Path) -> None:
@@ -144,7 +130,7 @@ def _missing_copy(ledger: Path, count: int, before: dict[str, list[golden.Row]])
     return [f"{copy.name} is not the ledger before the migration"]
 
 
-def _refuse_later(folder: Path, name: str, found: Found) -> None:
+def _refuse_later(folder: Path, name: str, found: Seen) -> None:
     """Open a ledger that is one format ahead, with the change in the file and in the log."""
     for in_log in (False, True):
         data = golden.unpacked(name, folder / str(in_log))
@@ -160,8 +146,8 @@ def _refuse_later(folder: Path, name: str, found: Found) -> None:
         if not in_log:
             shutil.copytree(data, copied)
         before = _tree(copied)
-        found.refused += "需要 2.0.0" in asyncio.run(_refusal(copied))
-        found.touched += len(before.items() ^ _tree(copied).items())
+        found["refused"] += "需要 2.0.0" in asyncio.run(_refusal(copied))
+        found["touched"] += len(before.items() ^ _tree(copied).items())
 
 
 async def _refusal(data: Path) -> str:
