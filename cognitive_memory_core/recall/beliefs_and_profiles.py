@@ -275,14 +275,18 @@ def words_of_lines(profile: Profile, events: Mapping[str, Event], without: Colle
     """
     person, words = profile.key.user_id, dict[str, Quote]()
     for said, ids in events_of_lines(profile).items():
-        terms = frozenset(index_terms(said))
         for event in (events[one] for one in ids if one in events):
             told = (quote for quote in event.quotes if quote.sent_at and quote.sender_id not in ("", *without))
             own = [quote for quote in told if person in ("", quote.sender_id)]
             if own:
-                words[said] = max(own, key=lambda quote: len(terms.intersection(index_terms(quote.text))))
+                words[said] = own[0] if len(own) == 1 else _nearest(said, own)
                 break
     return words
+
+
+def _nearest(said: str, quotes: Sequence[Quote]) -> Quote:
+    terms = frozenset(index_terms(said))
+    return max(quotes, key=lambda quote: len(terms.intersection(index_terms(quote.text))))
 
 
 def _is_told(profile: Profile, key: ProfileKey) -> bool:
