@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -25,7 +22,7 @@ from cognitive_memory_core.settings.schema import Live
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer
 from tests.support.telling import READING, tell
-from tests.support.vector_stores import chroma_children, chroma_server
+from tests.support.vector_stores import chroma_children
 from tests.support.waiting import PATIENCE, until, until_not
 
 EXACT = VectorStoreSettings(backend="exact")
@@ -36,28 +33,6 @@ def with_model(server: ModelServer, *, name: str = "bge-test", store: VectorStor
     """Return settings with an embedding model, and without a vector store unless one is given."""
     embedding = EmbeddingSettings.model_validate({"api_url": server.url, "api_key": "sk-canary", "model_name": name})
     return Settings(models=ModelsSettings(embedding=embedding), vector_store=store)
-
-
-@asynccontextmanager
-async def asked_all_the_time(memory: CognitiveMemory) -> AsyncIterator[list[int]]:
-    """Search and build contexts without pause; yield how many facts each answer had. A failure fails the test."""
-    answers: list[int] = []
-
-    async def ask() -> None:
-        while True:
-            hits = await memory.search_events(READING, "桂花糕", top_k=20)
-            context = await memory.context(READING, "阿禾说过桂花糕吗")
-            answers.append(len(hits) if "桂花糕" in context.text else 0)
-            await asyncio.sleep(0.02)
-
-    asking = asyncio.create_task(ask())
-    await until(lambda: bool(answers) or asking.done())
-    try:
-        yield answers
-    finally:
-        asking.cancel()
-        (outcome,) = await asyncio.gather(asking, return_exceptions=True)
-        assert isinstance(outcome, asyncio.CancelledError)
 
 
 def numbers_of(requests: Iterable[model_server.Asked]) -> list[str]:
@@ -98,25 +73,6 @@ async def test_a_troubled_embedding_model_costs_no_memory(tmp_path: Path, bad: B
         await until_not(lambda: _degraded(memory))  # the breaker closes by itself after a while
 
 
-async def test_another_model_is_moved_to_by_itself(tmp_path: Path) -> None:
-    """After a change of the embedding model no search fails, word search is used, and a new index is built."""
-    async with ModelServer() as server:
-        store = VectorStoreSettings()
-        async with CognitiveMemory.open(with_model(server, store=store), tmp_path) as memory:
-            await tell(memory, READING, *FACTS)
-            assert (await memory.status()).index.generation == 1
-        server.embeddings = model_server.status(500)
-        async with CognitiveMemory.open(with_model(server, name="other", store=store), tmp_path) as memory:
-            async with asked_all_the_time(memory) as answers:
-                await until(lambda: len(server.asked) > 1)
-                assert (await memory.status()).index_lag == 5
-                server.embeddings = model_server.embeddings(dimensions=24)
-                assert await memory.drain(PATIENCE)
-            assert set(answers) == {5}
-            status = await memory.status()
-            assert (status.index_lag, status.index.generation, status.index.behind) == (0, 2, 0)
-
-
 async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
     """A search too large for exact search is still answered exactly until the store process runs, then by it."""
     live = Live(Settings())
@@ -140,34 +96,8 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
         await memory._end(engine)
 
 
-async def test_a_server_that_goes_away_and_comes_back(tmp_path: Path) -> None:
-    """While a Chroma server is unreachable search is exact; when it is back the index is completed."""
-    with chroma_server(tmp_path / "server") as url:
-        settings = Settings(vector_store=VectorStoreSettings(url=url))
-        async with CognitiveMemory.open(settings, tmp_path / "data") as memory:
-            await tell(memory, READING, *FACTS[:3])
-            assert (await memory.status()).index.generation == 1
-    async with CognitiveMemory.open(settings, tmp_path / "data") as memory, asked_all_the_time(memory) as answers:
-        await memory.remember(Turn(READING, observations=FACTS[3:]))
-        await until(lambda: _are_found(memory, 5))
-        draining = asyncio.create_task(memory.drain(PATIENCE))  # starts the process, without a server
-        await until(lambda: _is_failing_behind(memory))
-        draining.cancel()
-        await asyncio.gather(draining, return_exceptions=True)
-        with chroma_server(tmp_path / "server", urlsplit(url).port or 0):
-            assert await memory.drain(2 * PATIENCE)  # the process is retried after a pause
-            assert (await memory.status()).index.generation == 1
-    assert min(answers) >= 3
-    assert not list((tmp_path / "data" / "chromadb").glob("[0-9]*"))
-
-
 async def _degraded(memory: CognitiveMemory) -> bool:
     return bool((await memory.context(READING, "桂花糕")).degraded)
-
-
-async def _is_failing_behind(memory: CognitiveMemory) -> bool:
-    status = await memory.status()
-    return bool(status.failing) and status.index.behind > 0
 
 
 async def _is_behind(memory: CognitiveMemory, rows: int) -> bool:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 from tests.support.onebot import OneBotClient, open_bot
-from tests.support.onebot_v12 import TwelveClient
 from tests.support.waiting import until
 
 CLUB, TANG, LIN = "38472@chatroom", "wxid_tang", "wxid_lin"
@@ -27,7 +25,6 @@ chat = on_message(priority=50)
 async def turn(event: Event, context: MemoryContext):
     await chat.finish("想起：" + context.text)
 """
-SOON = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.02"]
 
 
 async def chatted(client: OneBotClient) -> None:
@@ -55,34 +52,6 @@ async def test_a_line_is_answered_while_the_platform_tells_no_name(tmp_path: Pat
         await client.ask("周六的烧烤改到青石公园", **HERE)
         await chatted(client)
         assert f"({TANG})" in await client.ask_until("烧烤在哪里", "青石公园", **ASKING)
-
-
-async def test_a_withdrawn_line_and_a_forgotten_fact_are_gone(tmp_path: Path) -> None:
-    """A line withdrawn by a v12 notice and an event forgotten by a command are recalled no more."""
-    async with open_bot(tmp_path, {"shows": SHOWS_CONTEXT}, SOON, version="v12") as (_, client):
-        assert isinstance(client, TwelveClient)
-        number = await client.say("暗号是旧雨伞", **HERE)
-        await client.reply()
-        await client.withdraw(number, user=TANG, group=CLUB)
-        await client.ask("我对花生过敏，聚餐别点带花生的菜", **HERE)
-
-        async def is_listed() -> bool:
-            return "花生" in await asked_and_told(client, "/记忆 列表")
-
-        await until(is_listed, pause=1.0)  # the rate limit of commands
-        await asked_and_told(client, "/记忆 忘掉 1")
-        await chatted(client)
-        recalled = await client.ask("暗号是什么，谁对花生过敏", **ASKING)
-        assert "旧雨伞" not in recalled
-        assert "对花生过敏，" not in recalled
-
-
-async def asked_and_told(client: OneBotClient, command: str) -> str:
-    """Return the answer to a command, without what the chat plugin says to it."""
-    answer = await client.ask(command, **HERE)
-    while answer.startswith("想起："):
-        answer = await asyncio.wait_for(client.sent[CLUB].get(), 30)
-    return answer
 
 
 def asked(client: OneBotClient) -> list[tuple[str, str]]:

@@ -108,21 +108,6 @@ async def test_bounds_of_requests(port: int) -> None:
         assert broken.status_code == 400
 
 
-async def test_a_batch_of_people_is_bounded(port: int) -> None:
-    """An agent reads the profiles of no more people an hour than a model of the bot's may."""
-    from nonebot_plugin_cognitive_memory.injected import profile_limit
-
-    for number in range(core.tools.MOST_PEOPLE):
-        assert profile_limit().admits(("default", "2000008"), str(number))
-    assert not profile_limit().admits(("default", "2000008"), "one too many")
-    async with client(port) as asking:
-        headers = {**ACCEPT, "X-Memory-User": "2000008", "X-Memory-Group": GROUP}
-        answer = answer_of(
-            await asking.post("/mcp", json=call("get_profile", entity_type="user", entity_id=USER), headers=headers)
-        )
-        assert answer["ok"] is (answer.get("profile", 0) is None)
-
-
 @pytest.mark.parametrize(
     "agents",
     [
@@ -155,10 +140,3 @@ def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch, log: list[str], app: A
     assert not log
     assert not mount_agents(site, settings)
     assert "[mcp]" in log[0]
-
-
-def test_tokens_of_agents_are_not_shown() -> None:
-    """The setting is shown as hidden wherever settings are shown."""
-    state = core.Configuration(SETTINGS, None).state("http.agents")
-    assert AGENT not in state.value
-    assert state.value

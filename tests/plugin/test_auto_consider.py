@@ -112,15 +112,6 @@ async def test_after_a_pause(world: Callable[..., World]) -> None:
     assert await here.after(10_000) == [["我怕猫", "我也怕狗"]]
 
 
-async def test_after_enough_lines(world: Callable[..., World]) -> None:
-    """Enough lines are considered without a pause, except for the grace period of chat plugins."""
-    here = world(consider_every=3)
-    for n in range(3):
-        here.say(f"第 {n} 句")
-    assert await here.after(1) == []
-    assert await here.after(30) == [["第 0 句", "第 1 句", "第 2 句"]]
-
-
 @pytest.mark.parametrize(
     ("mode", "kept"),
     [("mentions", ["对它说的", "私下说的"]), ("all", ["对它说的", "随口说的", "私下说的"]), ("off", [])],
@@ -133,31 +124,6 @@ async def test_modes(world: Callable[..., World], mode: str, kept: list[str]) ->
     here.say("私下说的", core.Scene.private("2000001"), addressed_to_bot=False)
     considered = await here.after(10_000)
     assert [text for lines in considered for text in lines] == kept
-
-
-async def test_a_recorded_turn_is_left_out(world: Callable[..., World]) -> None:
-    """A line whose turn was recorded, or that was withdrawn, is not considered."""
-    here = world()
-    line = here.say("我怕猫")
-    here.say("我怕狗")
-    here.considerer.learned(line.scene, (line.id,))
-    assert await here.after(10_000) == [["我怕狗"]]
-    last = here.say("我怕鹅")
-    here.say("记住了", is_bot=True)
-    here.considerer.learned(last.scene, (last.id,))
-    assert await here.after(10_000) == [["我怕狗"]]
-
-
-async def test_nothing_is_lost_to_a_refusal(world: Callable[..., World]) -> None:
-    """Lines refused by the memory wait and are tried again after a pause, not earlier."""
-    here = world()
-    here.say("我怕猫")
-    here.memory.refusal = core.QueueFull("满了")
-    assert await here.after(601) == []
-    here.memory.refusal = None
-    here.say("我怕狗")
-    assert await here.after(30) == []
-    assert await here.after(601) == [["我怕猫", "我怕狗"]]
 
 
 async def test_places_are_apart(world: Callable[..., World]) -> None:
@@ -186,16 +152,6 @@ async def test_bounds(world: Callable[..., World], monkeypatch: pytest.MonkeyPat
         here.say("x", core.Scene.group(str(20_000 + n), "2000001"))
     here.memory.dialogues.clear()
     assert len(await here.after(10_000)) == PLACES
-
-
-async def test_nothing_is_handed_to_a_memory_that_is_away(world: Callable[..., World]) -> None:
-    """Lines due while the memory is closed are kept, since an absent memory would drop them."""
-    here = world()
-    here.say("我怕猫")
-    here.memory.running = False
-    assert await here.after(10_000) == []
-    here.memory.running = True
-    assert await here.after(10_000) == [["我怕猫"]]
 
 
 async def test_the_newest_turn_is_left_to_the_chat_plugin(world: Callable[..., World]) -> None:

@@ -13,7 +13,7 @@ import cognitive_memory_core as core
 from tests.support.sizes import sized
 
 from .history_ends import FIRST, NAMES, HistoryEnd, Line, chat_of
-from .stage import SUPERUSER, Stage, message, new_id, notice
+from .stage import SUPERUSER, Stage, message, new_id
 
 LINES = sized(1_000, 5_000)
 
@@ -146,15 +146,6 @@ async def test_bad_pages_end_the_reading_with_a_sentence(napcat: HistoryEnd, gro
     assert not await logged(1)
 
 
-async def test_a_page_that_repeats_ends_the_history(napcat: HistoryEnd, group: int) -> None:
-    """An end that gives the same page again and again is asked for it once more, and not for ever."""
-    page = {"messages": [napcat.told(line) for line in napcat.lines[-50:]]}
-    napcat.bad = lambda _, __: page
-    *_, ended = await asked(napcat, group)
-    assert "读了 50 句" in ended
-    assert len(napcat.asked) == 2
-
-
 async def test_commands_and_what_may_not_be_recorded_stay_out(napcat: HistoryEnd, group: int) -> None:
     """Commands, people who opted out, and a line that was heard live give nothing new."""
     from nonebot_plugin_cognitive_memory import get_memory
@@ -172,18 +163,6 @@ async def test_commands_and_what_may_not_be_recorded_stay_out(napcat: HistoryEnd
     assert "新记下 4 句，原来就有 1 句" in ended
     assert "命令 2 句" in ended
     assert "发过「别记我」的人说的 1 句" in ended
-
-
-async def test_a_withdrawal_finds_a_line_of_the_history(napcat: HistoryEnd, group: int) -> None:
-    """A line that was taken from the history is removed when it is withdrawn in the chat."""
-    napcat.lines = chat_of(group, 3)
-    await asked(napcat, group)
-    line = napcat.told(napcat.lines[1])
-    withdrawn = {"group_id": group, "user_id": line["user_id"], "operator_id": line["user_id"]}
-    await napcat.hear(notice("group_recall", message_id=line["message_id"], **withdrawn))
-    assert [one.text for one in await logged(group)] == ["第 0 句", "第 2 句"]
-    *_, ended = await asked(napcat, group)
-    assert "撤回或忘掉了的 1 句" in ended
 
 
 async def test_a_private_chat_is_taken_in(napcat: HistoryEnd) -> None:

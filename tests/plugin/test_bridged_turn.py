@@ -160,20 +160,6 @@ async def test_a_memory_that_is_closed_meanwhile_costs_no_answer(stage: Stage) -
         await asking
 
 
-async def test_without_a_memory_there_is_nothing_to_call(
-    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While the memory is off, no tools and no guide are given to the companion's model."""
-    from nonebot_plugin_cognitive_memory.bridges.shared import turn_of
-    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
-
-    turn = await turn_of(stage.bot, message("早", 2000001, group))
-    assert turn
-    monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
-    assert turn.tools == []
-    assert await turn.block(with_tools=True) == ""
-
-
 async def test_our_tools_are_run_between_companion_and_model(stage: Stage, group: int) -> None:
     """Calls of our tools are answered; an end beside words is run and taken out; others are left alone."""
     from nonebot_plugin_cognitive_memory.bridges.shared import run_ours, turn_of

@@ -68,16 +68,6 @@ async def test_not_recorded(stage: Stage, group: int, text: str, user: int) -> N
     assert not await logged(group)
 
 
-@pytest.mark.only_v11
-async def test_anonymous_is_nobody(stage: Stage, group: int) -> None:
-    """An anonymous member is neither recorded nor allowed to use commands."""
-    anonymous = {"id": 1, "name": "匿名", "flag": "x"}
-    await stage.hear(message("我是谁", ANON, group, anonymous=anonymous))
-    assert not await logged(group)
-    answer = await stage.ask("/记忆 列表", ANON, group, anonymous=anonymous, sender={"role": "admin"})
-    assert "匿名" in answer
-
-
 async def test_withdrawn_in_a_group(stage: Stage, group: int) -> None:
     """A withdrawn group message leaves the log, also if an admin withdrew it."""
     event = message("说错了", 2000001, group)
@@ -139,30 +129,6 @@ async def test_a_line_takes_one_task_of_each_matcher(stage: Stage, group: int, m
         loop.set_task_factory(None)
     assert texts(await logged(group)) == ["我喜欢乌龙茶"]
     assert len(started) == sum(map(len, matchers.values()))
-
-
-async def test_groups_setting(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With capture.groups only those groups are recorded, and private chats still are."""
-    from nonebot_plugin_cognitive_memory import config
-    from nonebot_plugin_cognitive_memory import scene as rules
-
-    settings = core.Settings.from_mapping({"capture": {"groups": "10001，10002"}})
-    monkeypatch.setattr(rules, "setup", config.Setup(settings, None))
-    heard = [rules.is_captured(core.Scene.group(group, "2000001")) for group in ("10001", "10002", "10003")]
-    assert heard == [True, True, False]
-    assert rules.is_captured(core.Scene.private("2000001"))
-
-
-async def test_a_command_that_is_chat_is_taken_in(stage: Stage, group: int) -> None:
-    """A chat plugin hands in a line that begins with a command; it is logged without the sign, and only once."""
-    from nonebot_plugin_cognitive_memory import observe
-
-    event = message("/聊天 我对花生过敏", 2000001, group)
-    await stage.hear(event)
-    assert await logged(group) == []
-    for _ in range(2):
-        await observe(stage.bot, event)
-    assert texts(await logged(group)) == ["聊天 我对花生过敏"]
 
 
 async def test_chat_commands_are_chat(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:

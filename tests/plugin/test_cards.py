@@ -314,16 +314,3 @@ def test_the_operators_font_comes_first(app: object, tmp_path: Path) -> None:
     ]
     assert found.bold_of(own / "Mine-Regular.ttf") == own / "Mine-Bold.ttf"
     assert found_fonts(tmp_path / "none", ()).chinese == []
-
-
-def test_importing_the_plugin_imports_no_image_library(app: object, tmp_path: Path) -> None:
-    """The modules that commands import do not import Pillow; it is imported when the first card is drawn."""
-    import subprocess
-    import sys
-
-    code = (
-        "import nonebot, sys; nonebot.init(driver='~none', localstore_data_dir='data');"
-        "nonebot.load_plugin('nonebot_plugin_cognitive_memory');"
-        "sys.exit('PIL' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path).returncode == 0

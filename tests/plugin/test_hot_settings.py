@@ -14,10 +14,6 @@ from nonebot import get_driver
 import cognitive_memory_core as core
 
 from .stage import SUPERUSER, Stage, new_id
-from .test_commands import standing, told
-from .test_left_places import Calendar, calendar, leaving, looked
-
-__all__ = ["calendar"]  # a fixture of another module
 
 
 @pytest.fixture
@@ -257,19 +253,3 @@ async def test_who_is_recorded_moves(stage: Stage, force: Any, key: str, value: 
     assert not is_captured(scene)
     await force.reset(key)
     assert is_captured(scene)
-
-
-async def test_when_a_left_group_is_forgotten_moves(
-    stage: Stage, force: Any, group: int, calendar: Calendar, log: list[str]
-) -> None:
-    """`capture.forget_left_days` decides for groups that were left before it changed, and in the next hint."""
-    here = core.Scene.group(str(group), "2000001")
-    await told(here, "小北喜欢夜跑")
-    await stage.bot.handle_event(leaving(group))
-    calendar.days = 40
-    assert await looked() == 0
-    await force.change("capture.forget_left_days", "50")
-    assert await looked() == 0
-    await force.change("capture.forget_left_days", "30")
-    assert await looked() == 1
-    assert await standing(here) == []

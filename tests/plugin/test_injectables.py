@@ -136,20 +136,3 @@ async def test_the_context_mutes_no_handler(stage: Stage, group: int) -> None:
     assert [name for name, _ in seen] == ["always", "always", "personal"]
     for matcher in matchers:
         matcher.destroy()
-
-
-async def test_everything_resolves_without_a_memory(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a memory handlers still run, nothing is stored, and no answer raises."""
-    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
-
-    from .companion import Companion, listening
-
-    monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
-    with listening(Companion(ends=("做了事", ["某事"]), says="好")) as chat:
-        await stage.hear(message("早", 2000001, group))
-    met = chat.met
-    assert met["context"] == core.Context("", (), 0, ("disabled",))
-    assert chat.ended == [None]
-    assert await met["consider"]() is None
-    assert await met["search_events"]("茶") == []
-    assert await met["tools"].call("search_events", {"query": "茶"}) == '{"ok": false, "error": "未启用"}'

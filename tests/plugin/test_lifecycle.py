@@ -72,16 +72,6 @@ async def test_a_memory_whose_tasks_are_cancelled_opens_again(app: object, tmp_p
     assert not lifetime.memory.is_running
 
 
-async def test_the_lock_comes_free(app: object, tmp_path: Path) -> None:
-    """A memory that waits for its predecessor opens once the lock is released."""
-    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
-        lifetime = lifetime_of(tmp_path)
-        await lifetime.start()
-        assert not lifetime.memory.is_running
-    await until(lambda: lifetime.memory.is_running)
-    await lifetime.stop()
-
-
 async def test_stopped_while_waiting(app: object, tmp_path: Path) -> None:
     """A bot that stops while its memory waits for the lock does not wait for it."""
     async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
@@ -89,17 +79,6 @@ async def test_stopped_while_waiting(app: object, tmp_path: Path) -> None:
         await lifetime.start()
         await lifetime.stop()
         assert not lifetime.memory.is_running
-
-
-async def test_a_blocked_directory(app: object, tmp_path: Path, log: list[str]) -> None:
-    """If the directory cannot be created, the start raises nothing and one line gives the reason."""
-    stone = tmp_path / "stone"
-    stone.touch()
-    lifetime = lifetime_of(stone / "data")
-    await lifetime.start()
-    assert not lifetime.memory.is_running
-    assert len([line for line in log if line.startswith("ERROR")]) == 1
-    await lifetime.stop()
 
 
 async def test_switched_off(app: object, tmp_path: Path, log: list[str]) -> None:

@@ -146,12 +146,6 @@ def test_a_bad_setting(tmp_path: Path) -> None:
     assert len([line for line in answer["log"].splitlines() if "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in line]) == 1
 
 
-def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
-    """If localstore cannot create its directory, the plugin loads and names the setting to check."""
-    (tmp_path / "files").touch()
-    assert "LOCALSTORE_DATA_DIR" in loaded("~none", tmp_path)["problem"]
-
-
 @pytest.mark.parametrize(
     ("driver", "init", "state"),
     [

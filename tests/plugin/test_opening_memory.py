@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.waiting import until
 
 from .stage import Stage, message, notice
 from .test_lifecycle import lifetime_of
@@ -24,15 +25,6 @@ def said(number: int, text: str = "", scene: core.Scene = HERE, **fields: Any) -
     """Return a line."""
     at = NOW + timedelta(seconds=number)
     return core.Message(f"m{number}", scene, text or f"第 {number} 句", at, addressed_to_bot=True, **fields)
-
-
-async def until(it_is_so: Callable[[], bool]) -> None:
-    """Wait for a condition, up to a minute."""
-    for _ in range(6_000):
-        if it_is_so():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError
 
 
 async def hear(lifetime: Any, line: core.Message) -> None:
@@ -202,15 +194,3 @@ async def test_a_bot_that_stops_waits_for_what_was_said(lifetime: Any, log: list
         assert [line.id for line in await memory.recent_messages(HERE)] == ["m1"]
         assert [memo.text for memo in await memory.memos(HERE)] == ["一轮"]
     assert not lifetime.refused
-
-
-async def test_a_bot_that_cannot_wait_tells_what_it_lost(app: object, tmp_path: Path, log: list[str]) -> None:
-    """A bot that ends before its memory opened logs how many lines and turns were lost."""
-    life = lifetime_of(tmp_path, historian={"shutdown_seconds": 0.2}, vector_store={"backend": "exact"})
-    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
-        await life.start()
-        await hear(life, said(1))
-        ends = await begun(remember(life))
-        await life.stop()
-        assert await ends[0] is None
-    assert len([line for line in log if "有 2 条消息或记录" in line]) == 1

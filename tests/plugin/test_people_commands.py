@@ -468,27 +468,3 @@ async def test_without_a_memory_nobody_is_told_that_they_were_forgotten(
     monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
     user = new_id()
     assert {await stage.ask(f"/记忆 {call}", user) for _ in range(2)} == {"记忆未启用"}
-
-
-async def test_the_answer_names_what_was_forgotten(stage: Stage, group: int) -> None:
-    """Forgetting answers with the words that were forgotten and where they can be restored."""
-    user = new_id()
-    await told(core.Scene.group(str(group), str(user), user_name="阿棠"), f"阿棠({user}) 喜欢乌龙茶")
-    await stage.ask("/记忆 列表", user, group)
-    answer = await stage.ask("/记忆 忘掉 1", user, group)
-    assert "阿棠 喜欢乌龙茶" in answer
-    assert "/记忆 列表 已忘" in answer
-
-
-async def test_opting_out_hides_the_nickname_beside_the_card(stage: Stage, group: int) -> None:
-    """Whoever opts out is hidden by the nickname, too, although the platform shows only the card in the group."""
-    from nonebot_plugin_cognitive_memory import get_memory
-
-    user = new_id()
-    sender = {"user_id": user, "nickname": "明明六一", "card": "小明六一", "role": "member"}
-    await stage.hear(message("大家好", user, group, sender=sender))
-    await stage.hear(message("明明六一下周去冰岛", 2000001, group))
-    await stage.hear(message("小明六一下周去冰岛", 2000001, group))
-    await stage.hear(message("/记忆 别记我", user, group, sender=sender))
-    lines = await get_memory().recent_messages(core.Scene.group(str(group), "2000001"), 5)
-    assert [line.text for line in lines] == ["某位成员下周去冰岛"] * 2

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 import cognitive_memory_core as core
 from tests.support.waiting import PATIENCE
 
-from .stage import SUPERUSER, Stage, new_id, said
+from .stage import Stage, new_id, said
 
 
 async def test_a_profile_is_shown_to_its_own(stage: Stage, group: int) -> None:
@@ -37,20 +37,6 @@ async def test_sharing_opens_a_private_profile(stage: Stage, group: int) -> None
     assert "只在" in await stage.ask("/记忆 共享 关", user)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)
     assert "写法" in await stage.ask("/记忆 共享 也许", user)
-
-
-async def test_a_rollback_is_for_superusers(stage: Stage, group: int) -> None:
-    """A superuser can roll a profile back and undo that; nobody else can."""
-    user = new_id()
-    scene = core.Scene.group(str(group), str(user), user_name="阿禾")
-    for drink in ("乌龙茶", "美式咖啡"):
-        await said(scene, f"我喜欢喝{drink}")
-    assert "只有机器人管理员" in await stage.ask(f"/记忆 回滚 {user}", user, group)
-    assert "换回了" in await stage.ask(f"/记忆 回滚 {user}", SUPERUSER, group)
-    assert "美式咖啡" not in await stage.ask("/记忆 侧写", user, group)
-    assert "换回了" in await stage.ask(f"/memory rollback {user}", SUPERUSER, group)
-    assert "美式咖啡" in await stage.ask("/记忆 侧写", user, group)
-    assert "没有更早" in await stage.ask(f"/记忆 回滚 {new_id()}", SUPERUSER, group)
 
 
 def _now() -> object:

@@ -205,15 +205,6 @@ async def test_consider_hands_in_what_is_new(stage: Stage, group: int, taking: T
     ]
 
 
-async def test_a_recorded_turn_is_not_considered(stage: Stage, group: int, taking: Taking) -> None:
-    """A message whose turn was recorded is not considered."""
-    from nonebot_plugin_cognitive_memory import consider
-
-    event = message("我怕猫", 2000001, group)
-    assert await ended(stage, event, "听到了", ["阿棠怕猫"])
-    assert await consider(core.Scene.group(str(group), "2000001")) is None
-
-
 @pytest.mark.parametrize("observations", [[], ["", "  "]])
 async def test_a_turn_without_observations_leaves_its_line_to_be_considered(
     stage: Stage, group: int, taking: Taking, observations: list[str]

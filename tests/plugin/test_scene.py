@@ -76,17 +76,6 @@ async def test_version_twelve(twelve_stage: Stage) -> None:
     assert find(twelve_stage, twelve("notice", "friend_increase", user_id="u-1")) == core.Scene.private("u-1")
 
 
-@pytest.mark.parametrize(
-    "written",
-    ["１２３４５６", "²²²²²²", "123456\n", "012345", "+123456", "123_456", " 123456", "1e5", "0", "-123456", "1" * 21],
-)
-def test_only_canonical_numbers(app: object, written: str) -> None:
-    """Only the canonical spelling of a number is accepted as an id."""
-    from nonebot_plugin_cognitive_memory.scene import qq_id
-
-    assert qq_id(written) is None
-
-
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.lists(st.integers()), st.booleans()))
 def test_ids_are_canonical_or_none(value: object) -> None:
     """An accepted number is ASCII digits without a leading zero, equal to its own text."""
@@ -94,15 +83,6 @@ def test_ids_are_canonical_or_none(value: object) -> None:
 
     taken = qq_id(value)
     assert taken is None or (taken == str(value) == str(int(taken)) and taken.isascii() and 5 <= len(taken) <= 20)
-
-
-async def test_each_bot_its_own_agent(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With isolate_bots the bot's own number is the agent, so that two bots do not share memories."""
-    from nonebot_plugin_cognitive_memory import config, scene
-
-    setup = config.Setup(core.Settings(isolate_bots=True), None)
-    monkeypatch.setattr(scene, "setup", setup)
-    assert find(stage, message("早", 2000001, 10001)).agent == str(BOT)
 
 
 async def test_other_accounts_of_this_bot_are_nobody(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:

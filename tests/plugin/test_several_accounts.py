@@ -75,15 +75,6 @@ async def test_an_account_that_lost_its_connection_stays_the_bots(
     assert await logged(group) == []
 
 
-async def test_a_line_is_logged_once(both: tuple[Stage, Stage], group: int) -> None:
-    """What both hear is one line, also if it is said again in the same second; what only one hears is there, too."""
-    for _ in range(2):
-        await heard_by(both, "哈哈", 2000001, group)
-    await heard_by(both, "哈哈", 2000002, group)
-    await both[1].hear(message("只有它听见", 2000001, group, self_id=OTHER))
-    assert sorted(texts(await logged(group))) == sorted(["哈哈", "哈哈", "哈哈", "只有它听见"])
-
-
 @pytest.mark.parametrize("first", [0, 1])
 async def test_a_line_to_one_of_them_is_to_the_bot(
     both: tuple[Stage, Stage], group: int, first: int, monkeypatch: pytest.MonkeyPatch

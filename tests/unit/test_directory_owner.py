@@ -65,17 +65,6 @@ async def test_a_killed_owner_leaves_the_directory_free(tmp_path: Path):
     owner.release()
 
 
-async def test_two_memories_of_one_process_cannot_share_a_directory(tmp_path: Path):
-    """Two memories in one process cannot own the same directory."""
-    first, second = DirectoryOwner(tmp_path), DirectoryOwner(tmp_path)
-    await first.acquire(0)
-    with pytest.raises(DirectoryInUse):
-        await second.acquire(0)
-    first.release()
-    await second.acquire(0)
-    second.release()
-
-
 async def test_waiting_does_not_block_the_loop(tmp_path: Path):
     """Waiting for a directory does not block the event loop and can be cancelled."""
     first, second = DirectoryOwner(tmp_path), DirectoryOwner(tmp_path)

@@ -12,23 +12,9 @@ import pytest
 
 from cognitive_memory_core.disk import MAX_BYTES, Disk, Vanished
 from cognitive_memory_core.errors import PermanentError, StorageRefused
-from tests.support.disk import Fault, FaultyDisk, FragileDisk
+from tests.support.disk import Fault, FaultyDisk
 
 CLOSE_OF_FILE, CLOSE_OF_FOLDER = 4, 8  # open, write, fsync, close, replace; open, fsync, close
-
-
-def names_in(folder: Path) -> list[str]:
-    """List the names in a folder."""
-    return [path.name for path in folder.iterdir()]
-
-
-def refusal_of(step: Callable[[], None]) -> str | None:
-    """Run a step and return the message of its StorageRefused, or None."""
-    try:
-        step()
-    except StorageRefused as refused:
-        return str(refused)
-    return None
 
 
 class BusyDisk(FaultyDisk):
@@ -54,47 +40,6 @@ class BusyDisk(FaultyDisk):
             return call(*inner, **named)
 
         return super().act(operation, refused, *args, **kwargs)
-
-
-def test_a_created_file_outlives_a_power_cut(tmp_path: Path):
-    """After a file was created, its content and name survive a power failure."""
-    disk = FragileDisk(tmp_path)
-    disk.create(tmp_path / "a.json", b"whole")
-    disk.cut_power()
-    assert (tmp_path / "a.json").read_bytes() == b"whole"
-    assert names_in(tmp_path) == ["a.json"]
-
-
-@pytest.mark.parametrize("at", range(1, 9))
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EACCES, errno.EROFS])
-def test_a_refused_file_is_not_there(tmp_path: Path, at: int, code: int):
-    """Whichever operation fails, StorageRefused names the path and no file is left behind."""
-    disk = FaultyDisk()
-    disk.arm(Fault(at, code))
-    said = refusal_of(lambda: disk.create(tmp_path / "a.json", b"whole"))
-    if at in (CLOSE_OF_FILE, CLOSE_OF_FOLDER):
-        assert said is None  # the simulated disks close the file in any case
-    else:
-        assert said is not None
-        assert str(tmp_path) in said
-        assert os.strerror(code) in said
-        assert names_in(tmp_path) == []
-
-
-@pytest.mark.parametrize("at", range(1, 9))
-@pytest.mark.parametrize("late", [False, True])
-def test_a_refused_rewrite_leaves_the_old_or_the_new(tmp_path: Path, at: int, late: bool):
-    """If replacing a file fails, the file has either its old or its new content."""
-    disk = FaultyDisk()
-    disk.create(tmp_path / "a.json", b"old")
-    disk.arm(Fault(at, errno.EIO, late=late))
-    try:
-        disk.rewrite(tmp_path / "a.json", b"new")
-    except StorageRefused:
-        assert (tmp_path / "a.json").read_bytes() in (b"old", b"new")
-    else:
-        assert (tmp_path / "a.json").read_bytes() == b"new"
-    assert names_in(tmp_path) == ["a.json"]
 
 
 def test_a_write_in_several_pieces_is_whole(tmp_path: Path):

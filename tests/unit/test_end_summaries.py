@@ -95,28 +95,6 @@ async def test_entries_of_the_older_mode_stay(mirror: EndSummaries, path: Path):
     assert newest["id"] == "memo1"
 
 
-async def test_what_the_older_mode_writes_meanwhile_is_kept(mirror: EndSummaries, path: Path):
-    """Entries written by another program meanwhile are kept."""
-    await mirror.keep(a_memo(1))
-    await mirror.flush()
-    lay(path, json.dumps([*rows_of(path), {"summary": "旧模式写的"}]))
-    await mirror.keep(a_memo(2))
-    await mirror.flush()
-    assert [row["summary"] for row in rows_of(path)] == ["旧模式写的", "聊了茶", "聊了茶"]
-
-
-async def test_the_same_memo_twice_is_one_entry(mirror: EndSummaries, path: Path):
-    """The same memo is written once, also after a crash."""
-    for _ in range(2):
-        await mirror.keep(a_memo())
-        await mirror.keep(a_memo())
-        await mirror.flush()
-    again = EndSummaries(a_ledger().notes, path, FrozenClock())
-    await again.keep(a_memo())
-    await again.flush()
-    assert len(rows_of(path)) == 1
-
-
 async def test_only_our_oldest_entries_go(mirror: EndSummaries, path: Path):
     """Of our entries the newest thousand stay; those of the older mode stay, however many they are."""
     old = [f"旧{number}" for number in range(KEPT + 500)]

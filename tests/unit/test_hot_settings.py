@@ -9,19 +9,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.historian.upkeep import Upkeep
 from cognitive_memory_core.settings.configuration import with_hot
-from cognitive_memory_core.settings.schema import Live
 from tests.support.clock import FrozenClock
 from tests.support.telling import say
-from tests.support.waiting import until
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
 OLDEST = 300  # days
@@ -189,59 +185,3 @@ async def test_a_cold_setting_does_not_move(tmp_path: Path) -> None:
         with pytest.raises(core.LimitReached):
             await memory.pin(SCENE, "二")
     assert with_hot(settings, settings) == settings
-
-
-@dataclass
-class BoundsLog:
-    """A message log that records how it is bounded."""
-
-    asked: list[object] = field(default_factory=list[object])
-
-    async def prune(self, before: datetime) -> int:
-        """Record the age bound."""
-        self.asked.append(NOW - before)
-        return 0
-
-    async def shrink(self, most: int, *, kept_per_place: int) -> int:
-        """Record the size bound."""
-        self.asked.append((most, kept_per_place))
-        return 0
-
-    async def purge(self) -> float:
-        """Purge nothing."""
-        return 3600.0
-
-
-async def test_the_bounds_of_the_log_move() -> None:
-    """`capture.log_days` and `capture.log_max_mb` bound the log at the next housekeeping."""
-    log, live = BoundsLog(), Live(core.Settings())
-    ledger: Any = SimpleNamespace(log=log)
-    upkeep = Upkeep(ledger, live, lambda: NOW, log.purge)
-    await upkeep.prune()
-    await upkeep.shrink()
-    live.current = with_hot(live.current, core.Settings.from_mapping({"capture": {"log_days": 1, "log_max_mb": 2}}))
-    await upkeep.prune()
-    await upkeep.shrink()
-    assert log.asked[0] == timedelta(days=180)
-    assert log.asked[2] == timedelta(days=1)
-    assert log.asked[1] != log.asked[3] == (2_000_000, 200)
-
-
-@pytest.mark.parametrize("change", [{"merge_delay_seconds": 0}, {"merge_max_facts": 1}])
-async def test_when_facts_are_merged_moves(tmp_path: Path, change: dict[str, Any]) -> None:
-    """A fact that waits for its profile is merged as soon as the changed settings make it due."""
-    settings = core.Settings.from_mapping(BASE)
-    async with core.CognitiveMemory.open(settings, tmp_path, clock=FrozenClock(NOW)) as memory:
-        line = core.Message("m1", SCENE, "我喜欢吃苹果这种水果", NOW)
-        await memory.consider(SCENE, [line])
-
-        async def waits() -> bool:
-            return (await memory.status()).merges.facts > 0
-
-        async def is_merged() -> bool:
-            return await memory.get_profile(SCENE, "user", "30001") is not None
-
-        await until(waits)
-        assert not await is_merged()
-        await memory.configure(core.Settings.from_mapping({**BASE, "profile": change}))
-        await until(is_merged)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -18,7 +16,7 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import BadArgument, CognitiveMemory, PlaceSwitch, Scene, Settings, Turn
 from cognitive_memory_core.settings.schema import HistorianSettings
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE, until
@@ -89,43 +87,6 @@ async def test_an_absent_memory_stores_and_recalls_nothing() -> None:
         await memory.pin(GROUP, "x")
 
 
-async def test_pins_are_the_groups_and_ones_own(tmp_path: Path) -> None:
-    """A member sees the group's pins and their own, not another member's, also in the context."""
-    async with opened(tmp_path) as memory:
-        await memory.pin(GROUP, "周五晚上八点开黑", for_group=True)
-        own = await memory.pin(GROUP, "叫我海棠")
-        assert [pin.text for pin in await memory.pins(GROUP)] == ["周五晚上八点开黑", "叫我海棠"]
-        assert [pin.text for pin in await memory.pins(STRANGER)] == ["周五晚上八点开黑"]
-        assert "叫我海棠" in (await memory.context(GROUP, "嗨")).text
-        assert "叫我海棠" not in (await memory.context(STRANGER, "嗨")).text
-        assert await memory.pins(OTHER_GROUP) == await memory.pins(PRIVATE) == []
-        with pytest.raises(core.UnknownPin):
-            await memory.unpin(STRANGER, own.id)
-        assert (await memory.update_pin(GROUP, own.id, "叫我阿棠")).text == "叫我阿棠"
-        await memory.unpin(GROUP, own.id)
-        assert len(await memory.pins(GROUP)) == 1
-
-
-async def test_a_place_is_exported_alone(tmp_path: Path) -> None:
-    """An export of a group has its lines, pins and profiles, and nothing of another place or of anybody's own."""
-    private = core.Scene.private(GROUP.user_id)
-    async with opened(tmp_path / "data") as memory:
-        for number, (scene, text) in enumerate(((GROUP, "群里的话"), (OTHER_GROUP, "别群的话"), (private, "私下的话"))):
-            await memory.observe(core.Message(f"m{number}", scene, text, NOON))
-            await memory.pin(scene, f"置顶{text}")
-        for key, line in (
-            (core.ProfileKey.member(GROUP.group_id, GROUP.user_id), "群里的侧写"),
-            (core.ProfileKey.user(GROUP.user_id), "私下的侧写"),
-        ):
-            await memory.edit_profile(core.Scene.operator(), key, "", line)
-        await memory.opt_out("2000099")
-        for scene, own in ((GROUP, "群里的"), (private, "私下的")):
-            await memory.export(tmp_path / "place.jsonl", place=scene.scope)
-            exported = (tmp_path / "place.jsonl").read_text("utf-8")
-            assert exported.count(own) == 3
-            assert not [one for one in ("群里的", "别群的", "私下的", "2000099") if one != own and one in exported]
-
-
 async def test_a_pin_of_a_group_goes_with_its_author(tmp_path: Path) -> None:
     """A group pin is in its author's export and is deleted with its author; rewording it makes a new author."""
     async with opened(tmp_path / "data") as memory:
@@ -153,18 +114,6 @@ async def test_pins_are_bounded_and_never_doubled(tmp_path: Path) -> None:
             await memory.pin(GROUP, " \n ")
 
 
-async def test_status_counts_and_names_what_runs_without_a_model(tmp_path: Path) -> None:
-    """The status reports pending, failed and stored items and the parts that work by rules."""
-    async with opened(tmp_path, background=False) as memory:
-        await memory.remember(Turn(GROUP, observations=["阿棠对花生过敏"]))
-        assert (await memory.status()).jobs.pending == 1
-        assert await memory.drain(PATIENCE)
-        status = await memory.status()
-        assert (status.jobs.pending, status.totals.events, status.index_lag) == (0, 1, 0)
-        assert "historian" in status.without_model
-        assert status.is_running
-
-
 async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """An import continues after a bad line and reports its number."""
     good = {"type": "event", "id": "e1", "text": "甲乙丙丁", "request_type": "group", "group_id": "10001"}
@@ -184,21 +133,6 @@ async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: py
         assert await memory.import_(path) == 2
     for number in (3, 4, 5, 6, 7):
         assert f"第 {number} 行" in caplog.text
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="named pipes in folders are POSIX")
-async def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
-    """An import of a pipe, which would wait for a writer, is refused as no regular file."""
-    os.mkfifo(tmp_path / "pipe")
-    async with opened(tmp_path / "m") as memory:
-        importing = asyncio.create_task(memory.import_(tmp_path / "pipe"))
-        await asyncio.wait({importing}, timeout=5)
-        is_done = importing.done()
-        if not is_done:
-            (tmp_path / "pipe").open("wb").close()
-        with pytest.raises(core.BadArgument, match="不是普通文件"):
-            await importing
-        assert is_done
 
 
 async def test_a_message_is_learned_from_the_moment_its_turn_is_accepted(tmp_path: Path) -> None:
@@ -240,33 +174,6 @@ async def test_neither_secrets_nor_words_reach_log_and_status(tmp_path: Path, ca
         ]
     assert failed
     assert not any("金丝雀" in text or "sk-canary-key" in text for text in said)
-
-
-async def test_somebodys_chat_that_cancels_itself_blocks_no_scene(tmp_path: Path) -> None:
-    """If a chat model raises CancelledError itself, the job is kept and done once the model works."""
-
-    class Cancelling:
-        """A custom chat model whose first call cancels itself."""
-
-        calls = 0
-
-        async def ask(self, ask: Any) -> Any:
-            """Cancel this call the first time, then raise an error."""
-            self.calls += 1
-            if self.calls == 1:
-                raise asyncio.CancelledError
-            raise core.PermanentError("不会")
-
-    chat = Cancelling()
-    async with opened(tmp_path, chat=chat) as memory:
-        await memory.remember(Turn(GROUP, observations=("阿棠对花生过敏",)))
-        await until(lambda: chat.calls > 1)
-
-        async def is_settled() -> bool:
-            jobs = (await memory.status()).jobs
-            return not jobs.pending + jobs.processing
-
-        await until(is_settled)
 
 
 async def test_somebodys_chat_that_swallows_its_cancellation_keeps_nobody_from_closing(tmp_path: Path) -> None:

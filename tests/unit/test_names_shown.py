@@ -73,20 +73,6 @@ async def test_a_profile_names_people_as_they_are_called_now() -> None:
         assert shown.tags == ("海棠未眠(2000001)〔当时叫阿棠〕的朋友",)
 
 
-async def test_what_is_stored_stays_as_it_was_written(tmp_path: Path) -> None:
-    """The ledger and an export keep the written name; who is renamed back is called as before, without a note."""
-    clock = FrozenClock()
-    async with CognitiveMemory.open(EXACT, tmp_path / "data", clock=clock) as memory:
-        await renamed(memory, clock)
-        await memory.export(tmp_path / "all.jsonl")
-        assert "阿棠(2000001)：“我对花生过敏”" in (tmp_path / "all.jsonl").read_text("utf-8")
-        clock.advance(days=1)
-        await memory.observe(a_message("换回来了", GROUP, clock.now()))
-        assert await memory.drain(PATIENCE)
-        (event,) = await memory.events(OTHER)
-        assert event.text == "阿棠(2000001)：“我对花生过敏”"
-
-
 async def test_who_left_is_not_named_again(tmp_path: Path) -> None:
     """Present names do not bring back who opted out or was forgotten: they stay somebody."""
     clock = FrozenClock()

@@ -2,53 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import subprocess
-import sys
-import threading
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.turn import Memo
-from cognitive_memory_core.end_summaries import KEPT, EndSummaries
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import a_ledger
-from tests.support.sizes import sized
-from tests.support.waiting import PATIENCE, blocked_until
+from tests.support.waiting import PATIENCE
 
-ROOT = Path(__file__).absolute().parents[2]
 QUIET: dict[str, Any] = {"vector_store": {"backend": "exact"}}
 ON, OFF = core.Settings.model_validate(QUIET), core.Settings.model_validate({**QUIET, "enabled": False})
 OPERATOR = core.Scene.operator()
-KILLS = sized(1, 40)
-ENDLESS = """
-import asyncio, sys
-from datetime import datetime, timezone
-from pathlib import Path
-import cognitive_memory_core as core
-from cognitive_memory_core import end_summaries as end_summaries_mirror
-
-end_summaries_mirror.PAUSE = 0.01
-HERE = core.Scene.group("10001", "2000001", user_name="阿棠")
-
-
-async def main():
-    settings = core.Settings.model_validate({"vector_store": {"backend": "exact"}, "enabled": sys.argv[2] == "on"})
-    async with core.CognitiveMemory.open(settings, Path(sys.argv[1])) as memory:
-        for number in range(1_000_000):
-            memo_id = await memory.remember(core.Turn(HERE, memo=f"{sys.argv[3]} 的第 {number} 条"))
-            print(memo_id, flush=True)
-
-
-asyncio.run(main())
-"""
 
 
 def older_mode(path: Path) -> list[dict[str, Any]]:
@@ -117,80 +83,6 @@ async def test_off_and_on_again_loses_no_pending_job(tmp_path: Path) -> None:
     assert not any("第 7 张" in text for text in texts)  # said while it was off: nothing new is queued
     assert "第 7 轮" in memos
     assert states(tmp_path) == {"pending": 0, "processing": 0, "failed": 0}
-
-
-async def test_while_it_is_off_only_memos_are_given(tmp_path: Path) -> None:
-    """Switched off, a context has the memos alone, also those of waiting jobs; a search finds nothing."""
-    async with core.CognitiveMemory.open(ON, tmp_path, clock=FrozenClock()) as memory:
-        await memory.remember(likes(1))
-        assert await memory.drain(PATIENCE)
-        await memory.pin(GROUP, "周三不见面", for_group=True)
-        await memory.pause()
-        await memory.remember(likes(2))
-    async with core.CognitiveMemory.open(OFF, tmp_path, clock=FrozenClock()) as memory:
-        context = await memory.context(GROUP, "唱片")
-        assert [part.title for part in context.sections] == ["近期备忘"]
-        assert "第 1 轮" in context.text
-        assert "第 2 轮" in context.text
-        assert "disabled" in context.degraded
-        assert await memory.search_events(GROUP, "唱片") == []
-        assert not memory.is_running
-
-
-async def test_the_older_mode_reads_the_file_at_any_moment(tmp_path: Path) -> None:
-    """A reader of the old format finds a whole list at every moment of dozens of writes, never a part of one."""
-    path, over, read = tmp_path / "end_summaries.json", threading.Event(), 0
-
-    def reading() -> int:
-        count = 0
-        while not over.is_set():
-            if path.exists():
-                assert older_mode(path)
-                count += 1
-        return count
-
-    reader = asyncio.create_task(asyncio.to_thread(reading))
-    mirror = EndSummaries(a_ledger().notes, path, FrozenClock())
-    for number in range(60):
-        memo = Memo(f"memo{number}", GROUP.scope, "聊" * (number % 90 + 1), NOON + timedelta(minutes=number))
-        await mirror.keep(memo)
-        await mirror.flush()
-    over.set()
-    read = await reader
-    assert read
-    assert len(older_mode(path)) == 60
-
-
-def _await_more(path: Path, before: int) -> None:
-    """Wait until the file has more rows."""
-    blocked_until(lambda: path.exists() and len(older_mode(path)) > before)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="kills a process")
-@pytest.mark.parametrize("switch", ["on", "off"])
-def test_after_a_kill_the_file_is_whole_and_no_memo_is_lost(tmp_path: Path, switch: str) -> None:
-    """A killed process leaves a file that the older mode reads; the next start adds the memos that it lacks."""
-    path, script = tmp_path / "data" / "end_summaries.json", tmp_path / "endless.py"
-    script.write_text(ENDLESS, "utf-8")
-    accepted: set[str] = set()
-    for life in range(KILLS):
-        command = [sys.executable, str(script), str(path.parent), switch, f"第 {life} 条命"]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-            assert process.stdout
-            before = len(older_mode(path)) if path.exists() else 0
-            accepted.update(process.stdout.readline().strip() for _ in range(12 + 5 * (life % 7)))
-            _await_more(path, before)
-            process.kill()
-            accepted.update(line.strip() for line in process.stdout.readlines() if line.endswith("\n"))
-        older_mode(path)
-
-    async def start_again() -> None:
-        async with core.CognitiveMemory.open(ON if switch == "on" else OFF, path.parent):
-            pass
-
-    asyncio.run(start_again())
-    rows = older_mode(path)
-    assert accepted <= {row["id"] for row in rows} or len(rows) == KEPT
 
 
 async def test_what_the_older_mode_rewrote_is_not_written_twice(tmp_path: Path) -> None:

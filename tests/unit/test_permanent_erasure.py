@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -185,23 +185,6 @@ async def test_names_that_only_the_caller_knows_are_hidden(world: World) -> None
     assert [line.text for line in await world.ledger.log.find(MILI.scope, {"mention"})] == ["某位成员明天来"]
 
 
-async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World) -> None:
-    """The worker is paused until queue and ledger are erased, in this order."""
-    await world.forgetting.forget_person(GROUP, "2000001")
-    order = [
-        *(
-            "suspended",
-            "queue.erase_person",
-            "mirror.erase",
-            "profiles.erase_person",
-            "unportray",
-            "ledger.forget_person",
-        ),
-        *("mirror.erase", "profiles.erase_person", "unportray", "let go"),
-    ]
-    assert [step for step in world.steps if step in order] == order
-
-
 @pytest.mark.parametrize("at", range(1, 16))
 async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) -> None:
     """If any step fails, repeating the request forgets the person completely, and others lose nothing."""
@@ -301,52 +284,6 @@ async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> No
     world.clock.advance(hours=1)
     assert await world.forgetting.purge_if_due()
     assert world.rebuilt == 2
-
-
-async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: World) -> None:
-    """An index built from rows that were read before the erasure is rebuilt."""
-    await world.forgetting.forget_person(GROUP, "2000001")
-    held, rows, built = asyncio.Event(), {"2000002"}, list[set[str]]()
-
-    async def rebuild() -> None:
-        built.append(set(rows))
-
-    async def forget_slowly() -> None:
-        async with world.forgetting.erasing():
-            await held.wait()
-            await world.ledger.eraser.forget_person("2000002", world.clock.now(), str)
-            rows.clear()
-
-    world.reconciler.rebuild = rebuild
-    forgetting = asyncio.create_task(forget_slowly())
-    await asyncio.sleep(0)
-    purging = asyncio.create_task(world.forgetting.purge_if_due())
-    await asyncio.sleep(0)
-    held.set()
-    await asyncio.gather(forgetting, purging)
-    assert built[-1] == set()
-    assert (await world.ledger.eraser.purge_due()).erased_at is None
-
-
-async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) -> None:
-    """Without the vector store the ledger is still purged, at most once an hour."""
-    world.is_away, times = True, list[datetime]()
-    purge = world.ledger.eraser.purge
-
-    async def counted(at: datetime) -> None:
-        times.append(at)
-        await purge(at)
-
-    world.ledger.eraser.purge = counted  # type: ignore[method-assign]
-    await world.forgetting.forget_person(GROUP, "2000001")
-    for _ in range(2):
-        assert not await world.forgetting.purge_if_due()
-    await world.forgetting.forget_person(MILI, "2000002")
-    assert not await world.forgetting.purge_if_due()
-    assert len(times) == 1
-    world.clock.advance(hours=1)
-    assert not await world.forgetting.purge_if_due()
-    assert len(times) == 2
 
 
 async def test_a_profile_written_during_an_erasure_is_cleaned_too(world: World) -> None:

@@ -8,26 +8,10 @@ import pytest
 
 from cognitive_memory_core import NotPermitted, ProfileKey, Scene, UnknownRevision
 from tests.support.puppet import Puppet
-from tests.support.telling import PRIVATE, READING, READING_MILI, a_memory, say
+from tests.support.telling import READING, READING_MILI, a_memory, say
 
 OPERATOR = Scene.operator()
 AHE = ProfileKey.member(READING.group_id, READING.user_id)
-OWN = ProfileKey.user(PRIVATE.user_id)
-
-
-async def test_what_somebody_was_is_nobody_elses(tmp_path: Path) -> None:
-    """Members see earlier versions of their own profile only, even of a shared one; operators see all."""
-    async with a_memory(tmp_path) as memory:
-        for drink in ("乌龙茶", "咖啡"):
-            await say(memory, READING, f"我喜欢喝{drink}")
-            await say(memory, PRIVATE, f"我喜欢吃{drink}味的糖")
-        await memory.set_sharing(READING.user_id, True)
-        for key in (AHE, OWN):
-            with pytest.raises(NotPermitted):
-                await memory.profile_revisions(READING_MILI, key)
-            assert len(await memory.profile_revisions(OPERATOR, key)) == 1
-        assert len(await memory.profile_revisions(READING, AHE)) == 1
-        assert len(await memory.profile_revisions(PRIVATE, OWN)) == 1
 
 
 async def test_nobody_puts_anothers_profile_back(tmp_path: Path) -> None:
@@ -57,12 +41,3 @@ async def test_who_is_left_out_has_no_past_and_stands_in_none(tmp_path: Path) ->
         shown = await memory.profile_revisions(OPERATOR, AHE)
         assert shown
         assert not [one for one in shown if mili in one.profile.summary or "米粒" in one.profile.summary]
-
-
-async def test_a_place_that_is_switched_off_shows_no_past(tmp_path: Path) -> None:
-    """In a scope without recall, earlier versions of profiles are not shown."""
-    async with a_memory(tmp_path) as memory:
-        for drink in ("乌龙茶", "咖啡"):
-            await say(memory, READING, f"我喜欢喝{drink}")
-        await memory.set_switch(READING, "off")
-        assert await memory.profile_revisions(READING, AHE) == []

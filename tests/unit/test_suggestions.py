@@ -42,17 +42,6 @@ async def opened_with_jam(tmp_path: Path) -> AsyncIterator[core.CognitiveMemory]
         yield memory
 
 
-async def test_an_accepted_suggestion_is_shown_in_turns(tmp_path: Path) -> None:
-    """What an admin accepts stands in the context of the next turn that it is about, and can be retired."""
-    async with opened_with_jam(tmp_path) as memory:
-        (found,) = await memory.suggestions(ADMIN)
-        await memory.decide_suggestion(ADMIN, found.id, accept=True)
-        assert found.draft in (await memory.context(ADMIN, "打印机卡纸了怎么办")).text
-        (belief,) = (await memory.beliefs(ADMIN)).beliefs
-        await memory.retire_belief(ADMIN, belief.id, "过时了")
-        assert await memory.suggestions(ADMIN) == []
-
-
 async def test_decisions_survive_backup_and_export(tmp_path: Path) -> None:
     """In a backup, and after an import of an export, nothing that was decided is suggested again."""
     async with opened_with_jam(tmp_path) as memory:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +17,8 @@ from cognitive_memory_core.migration.layout import COPY, keep_summaries
 from tests.support.bot_homes import ENV, BotHome
 from tests.support.disk import Fault, FaultyDisk
 from tests.support.older_system import GROUP, PERSON, summary, write_json
-from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
-ROOT = Path(__file__).absolute().parents[2]
 EXACT: dict[str, Any] = {"vector_store": {"backend": "exact"}}
 SETTINGS = core.Settings.model_validate(EXACT)
 HERE = core.Scene.group(GROUP, PERSON)
@@ -68,19 +63,6 @@ async def test_a_file_of_any_content_stops_nothing(tmp_path: Path, content: byte
         assert await memory.remember(core.Turn(HERE, memo="照常"))
 
 
-@pytest.mark.skipif(os.name == "nt", reason="makes links and pipes")
-@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
-async def test_what_is_no_regular_file_is_left_alone(tmp_path: Path, kind: str) -> None:
-    """A link, a folder or a pipe of that name is not followed, and the memory opens."""
-    (tmp_path / "secret.json").write_text(json.dumps([summary(1, GROUP)]), "utf-8")
-    data = tmp_path / "data"
-    data.mkdir()
-    path = data / "end_summaries.json"
-    made = {"link": lambda: path.symlink_to(tmp_path / "secret.json"), "folder": path.mkdir}
-    made.get(kind, lambda: os.mkfifo(path))()
-    assert await events_of(data) == []
-
-
 async def test_the_memory_of_the_set_agent_gets_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """They go to the agent of the settings; where each account has its own, nothing is guessed and the log says so."""
     lay(tmp_path / "named")
@@ -101,25 +83,6 @@ async def test_somebody_forgotten_before_it_ran_does_not_come(tmp_path: Path) ->
     [left] = await events_of(tmp_path)
     assert left.endswith("(某位成员) 借走了书")
     assert PERSON not in (tmp_path / "end_summaries.json").read_text("utf-8")
-
-
-async def test_who_opted_out_before_it_ran_is_left_out(tmp_path: Path) -> None:
-    """Summaries of a private chat with a person who opted out stay away; those of a group come."""
-    lay(tmp_path, [summary(1, PERSON, "private"), summary(2, GROUP)])
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
-        await memory.opt_out(PERSON)
-    assert await events_of(tmp_path) == ["第 2 次帮忙查了资料"]
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
-        assert (await memory.status()).totals.memos == 1
-
-
-async def test_a_backup_taken_before_it_ran_takes_over_where_it_is_restored(tmp_path: Path) -> None:
-    """A backup has the summaries that wait, so that they come in a restored directory as they would have here."""
-    lay(tmp_path / "data")
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path / "data", background=False) as memory:
-        await memory.backup(tmp_path / "backup")
-    assert len(await events_of(tmp_path / "backup")) == ROWS
-    assert not (tmp_path / "backup" / COPY).exists()
 
 
 async def test_no_erasure_runs_while_it_is_read(tmp_path: Path) -> None:
@@ -162,56 +125,6 @@ async def test_the_command_afterwards_adds_nothing(tmp_path: Path, capsys: pytes
     run = asyncio.to_thread
     assert json.loads((await run(home.run, "migrate", path, "--json"))[1])["rows"] == 0
     assert json.loads((await run(home.run, "migrate", path, "--group", GROUP, "--json"))[1])["rows"] == 2
-
-
-@pytest.mark.skipif(os.name == "nt", reason="kills a process")
-def test_killed_in_the_middle_it_begins_anew(tmp_path: Path) -> None:
-    """A process killed before any step of the takeover leaves what the next start completes, each event once."""
-    script = f"""
-import asyncio, os, signal, sys
-from itertools import count
-from pathlib import Path
-import cognitive_memory_core as core
-from cognitive_memory_core.migration import conversion as takeover
-from cognitive_memory_core.store.database.database import Database
-
-left = int(sys.argv[2])
-def dying(kind, name):
-    real = getattr(kind, name)
-    def wrapped(*given, **named):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(*given, **named)
-    setattr(kind, name, wrapped)
-
-for name in ("copy", "put_in_place", "remove", "discard", "find"):
-    dying(takeover.Disk, name)
-dying(takeover.Conversion, "_write")
-dying(takeover.SummaryTakeover, "_take_over")
-dying(takeover.SummaryTakeover, "_convert")
-
-async def main():
-    settings = core.Settings.model_validate({EXACT!r})
-    async with core.CognitiveMemory.open(settings, Path(sys.argv[1])) as memory:
-        await memory.drain(60)
-
-asyncio.run(main())
-"""
-    (tmp_path / "dying.py").write_text(script, "utf-8")
-    wanted, killed, at = [f"第 {number} 次帮忙查了资料" for number in range(ROWS)], 0, 1
-    while True:
-        data = tmp_path / str(at)
-        content = lay(data)
-        done = subprocess.run([sys.executable, str(tmp_path / "dying.py"), str(data), str(at)], cwd=ROOT, check=False)
-        killed += done.returncode != 0
-        assert (data / "end_summaries.json").read_bytes() == content
-        assert asyncio.run(events_of(data)) == wanted
-        if done.returncode == 0:
-            break
-        at += sized(60, 1)
-    assert killed >= 2
 
 
 @pytest.mark.parametrize("at", range(1, 9))

@@ -29,22 +29,6 @@ class Work:
         return outcome
 
 
-async def test_rounds_follow_each_other_while_there_is_work() -> None:
-    """A round that did some work is followed by another at once; otherwise the loop waits until it is woken."""
-    work = Work(0.0, 0.0, 3600.0)
-    rounds = BackgroundLoop("work", work.round)
-    rounds.start()
-    for _ in range(20):
-        await asyncio.sleep(0)
-    assert work.done == 3
-    await asyncio.sleep(0.02)
-    assert work.done == 3
-    for nudged in (4, 5):
-        rounds.wake_now()
-        await until(lambda wanted=nudged: work.done == wanted)
-    await rounds.stop()
-
-
 @pytest.mark.parametrize("failure", [UnavailableError("away"), ZeroDivisionError("x"), asyncio.CancelledError("x")])
 async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplog: pytest.LogCaptureFixture) -> None:
     """A failure is logged once, is kept in ``last_error`` until it is over, and does not end the loop."""

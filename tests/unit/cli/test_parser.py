@@ -26,14 +26,6 @@ def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [("--nope",), ("--nope", "x"), ("word",)])
-def test_an_unknown_argument_is_named(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    """An unknown argument gives a Chinese error message with the argument and the usage."""
-    said = complaint(capsys, *words)
-    assert f"不认识的参数 {' '.join(words)}" in said
-    assert "用法：" in said
-
-
 def test_options_are_never_guessed(capsys: pytest.CaptureFixture[str]) -> None:
     """An abbreviated option is not accepted."""
     assert "不认识的参数" in complaint(capsys, "--trans", "x")

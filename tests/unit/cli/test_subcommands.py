@@ -105,16 +105,6 @@ def test_export_and_import_carry_a_memory_over(home: BotHome, tmp_path: Path) ->
     assert home.told("search", "花生", "--data", str(tmp_path / "new"))
 
 
-def test_an_export_that_cannot_be_written_says_so(home: BotHome, tmp_path: Path) -> None:
-    """The path and the reason are named, and that nothing was written; no turn is said to be lost."""
-    (tmp_path / "file").write_text("x")
-    status, out, err = home.run("export", str(tmp_path / "file" / "x"))
-    assert (status, out) == (1, "")
-    assert "导出" in err
-    assert str(tmp_path / "file" / "x") in err
-    assert "这一轮" not in err
-
-
 def test_migrate_names_an_unknown_source(home: BotHome, tmp_path: Path) -> None:
     """`migrate` of a directory without a known source says what it knows and what to use instead, and fails."""
     folder = tmp_path / "other"
@@ -175,16 +165,6 @@ def test_without_a_ledger(empty_home: BotHome, tmp_path: Path, words: tuple[str,
     assert "还没有账本" in err
     assert not empty_home.data_dir.exists()
     assert not (tmp_path / "memory.jsonl").exists()
-
-
-@pytest.mark.parametrize("words", [("status",), ("search", "花生"), ("reindex",)])
-def test_a_damaged_ledger_is_one_sentence(home: BotHome, words: tuple[str, ...]) -> None:
-    """A ledger that is no database is named in one sentence without a traceback."""
-    home.spoil_ledger()
-    status, out, err = home.run(*words)
-    assert (status, out) == (1, "")
-    assert "ledger.db" in err
-    assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -47,45 +47,10 @@ def test_every_cell_of_the_rule(learned: Scope, said_by: str, in_group_g: bool, 
     assert learned.readable_by(OPERATOR_IN_G, sender_id=said_by) is True
 
 
-@pytest.mark.parametrize("learned", [GROUP_G, CHAT_WITH_U])
-@pytest.mark.parametrize(
-    "scene",
-    [
-        Scene.group("10001", U, agent="second"),
-        Scene.private(U, agent="second"),
-        Scene.operator("second"),
-        Scene.operator("second", group_id="10001"),
-    ],
-)
-def test_agents_never_read_each_other(learned: Scope, scene: Scene) -> None:
-    """No agent reads what another agent learned, not even as an operator."""
-    assert learned.readable_by(scene, sender_id=U) is False
-
-
-def test_a_group_and_a_person_of_one_number_are_two_places() -> None:
-    """A group whose id equals a person's id does not give access to that person's private chat."""
-    assert Scope("default", "private", "10001").readable_by(IN_G_ASKED_BY_U, sender_id="10001") is False
-    assert Scope("default", "group", U).readable_by(ALONE_WITH_U) is False
-
-
 @pytest.mark.parametrize("scope", [GROUP_G, CHAT_WITH_U, Scope("a b", "group", "群:1/..")])
 def test_a_scope_survives_its_key(scope: Scope) -> None:
     """The key of a scope is one text from which the same scope is restored."""
     assert Scope.of_key(scope.key) == scope
-
-
-@pytest.mark.parametrize(
-    ("scene", "scope"),
-    [
-        (IN_G_ASKED_BY_U, GROUP_G),
-        (ALONE_WITH_U, CHAT_WITH_U),
-        (OPERATOR_IN_G, GROUP_G),
-        (Scene.private(U, agent="second"), Scope("second", "private", U)),
-    ],
-)
-def test_a_scene_makes_memory_of_its_own_place(scene: Scene, scope: Scope) -> None:
-    """What is learned in a scene belongs to the scope of that group or private chat."""
-    assert scene.scope == scope
 
 
 def test_an_operator_without_a_group_stands_nowhere() -> None:

@@ -69,23 +69,6 @@ async def test_what_was_dismissed_never_comes_back() -> None:
     assert (await group.ledger.beliefs.page(GROUP.scope, "all", 10)).total == 0
 
 
-async def test_what_was_accepted_becomes_a_belief() -> None:
-    """The accepted draft becomes a belief with its evidence and its people, logged with who accepted, and only once."""
-    group = await SuggestingGroup.over(JAM, JAM_AGAIN)
-    accepted = await group.decide(accept=True)
-    (belief,) = (await group.ledger.beliefs.page(GROUP.scope, "active", 10)).beliefs
-    assert (belief.statement, belief.event_ids, belief.supporters) == (
-        accepted.draft,
-        accepted.event_ids,
-        accepted.people,
-    )
-    (change,) = await group.ledger.beliefs.changes(GROUP.scope, NOON)
-    assert (change.action, change.changed_by) == ("create", GROUP.user_id)
-    assert await group.suggestions() == []
-    with pytest.raises(UnknownSuggestion):
-        await group.suggesting.decide(GROUP, accepted.id, accept=True)
-
-
 async def test_an_accept_that_was_interrupted_is_repeated_harmlessly() -> None:
     """If the belief was stored but the decision was not, accepting again stores no second belief."""
     group = await SuggestingGroup.over(JAM, JAM_AGAIN)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.errors import AlreadyEvolving, StorageRefused
+from cognitive_memory_core.errors import StorageRefused
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
@@ -135,15 +135,3 @@ async def test_an_erasure_voids_a_run() -> None:
     assert (await standing(group)) == BEFORE
     _, message = await interrupted(lambda group: group.consent.opt_out(MO[0], group.clock.now()))
     assert "作废" in message
-
-
-async def test_one_run_a_group_at_a_time() -> None:
-    """A second call meanwhile is refused with one sentence; afterwards another run is possible."""
-
-    async def again(group: EvolvingGroup) -> None:
-        with pytest.raises(AlreadyEvolving, match="正在演化"):
-            await group.evolve()
-
-    group, _ = await interrupted(again)
-    group.chat.answer = '{"action": "none"}'
-    assert (await group.evolve()).kept == 2

@@ -76,17 +76,6 @@ def test_no_bound_refuses_nothing(clock: FrozenClock):
     assert admitted(door.admit_turn, GROUP, 5000) == admitted(door.admit_dialogue, GROUP, 5000) == 5000
 
 
-def test_ordinary_batches_pass_by_default(clock: FrozenClock):
-    """With default limits, five hundred turns at once and one per second afterwards are all accepted."""
-    door = admission(clock)
-    assert admitted(door.admit_turn, GROUP, 500) == 500
-    taken = 0
-    for _ in range(3600):
-        clock.advance(seconds=1)
-        taken += admitted(door.admit_turn, GROUP, 1)
-    assert taken == 3600
-
-
 def test_a_refusal_says_what_to_do(clock: FrozenClock):
     """The refusal names the limit, the seconds to wait and the setting."""
     door = admission(clock, turns_per_minute=6, turn_burst=2)

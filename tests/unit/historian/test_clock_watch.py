@@ -56,18 +56,6 @@ async def test_a_start_two_years_ahead_makes_nothing_older() -> None:
     assert watch.trouble.error == ""
 
 
-async def test_a_bot_that_was_off_for_a_year_drops_old_lines_after_a_day() -> None:
-    """After a year without a start, the clock is trusted once it has run for a day."""
-    clock, ledger = FrozenClock(), a_ledger()
-    await believed(clock, ledger)
-    clock.instant += timedelta(days=365)
-    watch = await watched(clock, ledger)
-    assert clock.now() - watch.horizon() > timedelta(days=300)
-    clock.advance(seconds=STEADY)
-    assert watch.horizon() == clock.now()
-    assert watch.trouble.error == ""
-
-
 async def test_a_clock_that_is_set_while_it_runs_is_noticed() -> None:
     """A clock that jumps forward or back during a run is noticed."""
     clock, ledger = FrozenClock(), a_ledger()

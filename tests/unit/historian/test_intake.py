@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,20 +12,21 @@ import cognitive_memory_core as core
 from cognitive_memory_core import QueueSettings, Settings, Turn
 from cognitive_memory_core.domain.turn import Job
 from cognitive_memory_core.queue.job_queue import FileQueue
-from tests.support.builders import GROUP, OTHER_GROUP, a_message
+from tests.support.builders import GROUP
+from tests.support.ports import Wrapping
 
 PATIENCE = 30  # seconds, far more than any test here needs
 SETTINGS = Settings.from_mapping({"vector_store": {"backend": "exact"}})
 
 
-@dataclass
-class HangingQueue:
+class HangingQueue(Wrapping):
     """A queue that hangs on jobs of one place until it is released."""
 
-    queue: FileQueue
-    freed: asyncio.Event = field(default_factory=asyncio.Event)
-    reached: asyncio.Event = field(default_factory=asyncio.Event)
-    enqueued: list[str] = field(default_factory=list[str])
+    def __init__(self, queue: FileQueue) -> None:
+        """Wrap a queue."""
+        super().__init__(queue)
+        self.freed, self.reached = asyncio.Event(), asyncio.Event()
+        self.enqueued: list[str] = []
 
     async def enqueue(self, job: Job) -> None:
         """Hang on that place, otherwise take the job."""
@@ -34,28 +34,7 @@ class HangingQueue:
             self.reached.set()
             await self.freed.wait()
         self.enqueued.append(job.id)
-        await self.queue.enqueue(job)
-
-    def __getattr__(self, name: str) -> Any:
-        """Forward everything else."""
-        return getattr(self.queue, name)
-
-
-async def test_a_named_turn_does_not_wait_for_another_places_disk(tmp_path: Path) -> None:
-    """Turns with a request id and dialogues of different places are written concurrently."""
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
-        engine = memory._opened
-        queue = HangingQueue(engine.intake.queue)
-        engine.intake = replace(engine.intake, queue=queue)
-        hanging = asyncio.create_task(memory.remember(Turn(GROUP, observations=["阿棠怕狗"], request_id="r1")))
-        await asyncio.wait_for(queue.reached.wait(), PATIENCE)
-        turn = Turn(OTHER_GROUP, observations=["阿棠养猫"], request_id="r2")
-        assert await asyncio.wait_for(memory.remember(turn), PATIENCE)
-        line = a_message("我对花生过敏", OTHER_GROUP)
-        assert await asyncio.wait_for(memory.consider(OTHER_GROUP, [line]), PATIENCE)
-        assert not hanging.done()
-        queue.freed.set()
-        assert await hanging
+        await self.inner.enqueue(job)
 
 
 async def test_one_request_handed_in_twice_at_once_is_one_job(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.historian.upkeep import KEPT_PER_PLACE, MEGABYTE, Upkeep
+from cognitive_memory_core.historian.upkeep import MEGABYTE, Upkeep
 from cognitive_memory_core.settings.schema import CaptureSettings, Live, Settings
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
@@ -47,13 +47,6 @@ async def test_the_log_stays_within_its_size(caplog: pytest.LogCaptureFixture) -
     assert (await left(ledger), upkeep.removed) == (room, 1_009 - room)
     (told,) = caplog.messages
     assert "LOG_MAX_MB" in told
-
-
-async def test_a_place_keeps_what_one_dialogue_holds() -> None:
-    """The newest messages of a place are kept even over the limit, because they may be judged later."""
-    ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
-    await upkeep.shrink()
-    assert await left(ledger) == KEPT_PER_PLACE
 
 
 async def test_a_purge_that_must_wait_is_called_when_it_may_run() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 
 from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -172,56 +171,6 @@ async def test_one_file_that_cannot_be_written_stops_nobody_else() -> None:
             return await world.waiting() == 1
 
         await until(others_are_merged)
-
-
-class Away:
-    """A fact store that fails a number of times."""
-
-    def __init__(self, book: Any) -> None:
-        """Wrap a fact store."""
-        self._book = book
-        self.failures = 2
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._book, name)
-
-    async def waiting(self) -> Any:
-        """Raise, or answer."""
-        self._refuse()
-        return await self._book.waiting()
-
-    async def fail(self, *arguments: Any) -> None:
-        """Raise, or record the failure."""
-        self._refuse()
-        await self._book.fail(*arguments)
-
-    def _refuse(self) -> None:
-        self.failures -= 1
-        if self.failures >= 0:
-            raise UnavailableError("账本不在")
-
-
-async def test_a_ledger_that_is_away_ends_nothing() -> None:
-    """The loop continues after ledger failures; a merge whose failure could not be recorded is repeated uncounted."""
-    world = World()
-    world.ledger.facts = book = Away(world.ledger.facts)
-    merging = ProfileMerging(world.entity)
-
-    def react(_: Person) -> None:
-        book.failures = 1
-        world.merger.react = lambda _: None
-        raise BadAnswer("坏答案")
-
-    world.merger.react = react
-    async with running(merging):
-        await world.tell(TANG, "甲")
-
-        async def is_merged() -> bool:
-            merging.wake_now()
-            return len(world.merger.merged) == 2 and merging.is_idle
-
-        await until(is_merged)
-    assert await world.summary(TANG) == "甲"
 
 
 async def test_whoever_is_left_out_does_not_hold_up_drain() -> None:

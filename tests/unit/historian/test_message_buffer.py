@@ -11,48 +11,24 @@ import pytest
 
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.message_buffer import PIECE, MessageBuffer, UnwrittenMessages
-from tests.support.builders import GROUP, OTHER_GROUP, a_message
+from cognitive_memory_core.historian.message_buffer import MessageBuffer, UnwrittenMessages
+from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger
+from tests.support.ports import Away
 from tests.support.sightings import sightings_of
 from tests.support.waiting import until
-
-
-class RefusingLog:
-    """A log that refuses every call until it is allowed."""
-
-    def __init__(self, log: object) -> None:
-        """Refuse at first."""
-        self._log = log
-        self.refuses = True
-
-    def __getattr__(self, name: str) -> object:
-        if self.refuses:
-            raise StorageRefused("满了")
-        return getattr(self._log, name)
-
-
-async def test_a_message_is_visible_at_once() -> None:
-    """A message is visible immediately, and only in its own scope."""
-    ledger = a_ledger()
-    journal = MessageBuffer(ledger.log, sightings_of(ledger))
-    message = a_message("刚说的")
-    journal.take(message)
-    journal.take(a_message("别处", scene=OTHER_GROUP))
-    assert await journal.recent(GROUP.scope, 5) == [message]
 
 
 async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
     """Messages that could not be written stay visible, and are written later."""
     ledger = a_ledger()
-    log = RefusingLog(ledger.log)
-    journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
+    journal = MessageBuffer(Away(StorageRefused("满了")), sightings_of(ledger))  # type: ignore[arg-type]
     message = a_message("写不进去")
     journal.take(message)
     assert not await journal.flush()
     assert await journal.recent(GROUP.scope, 5) == [message]
-    log.refuses = False
+    journal.log = ledger.log
     assert await journal.flush()
     assert await ledger.log.recent(GROUP.scope, 5) == [message]
 
@@ -95,30 +71,6 @@ async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
     journal.take(message)
     await journal.withdraw(GROUP.scope, message.id, NOON)
     assert await journal.recent(GROUP.scope, 5) == []
-
-
-class CountingLog:
-    """A log that records the texts of each batch."""
-
-    def __init__(self) -> None:
-        """Have no batches."""
-        self.pieces: list[list[str]] = []
-
-    async def append(self, messages: Sequence[Message]) -> None:
-        """Record a batch."""
-        self.pieces.append([message.text for message in messages])
-
-
-async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
-    """A message of one group is in the first batch, however many of another group came before."""
-    log = CountingLog()
-    journal = MessageBuffer(log, sightings_of(a_ledger()))  # type: ignore[arg-type]
-    for number in range(3 * PIECE):
-        journal.take(a_message(f"第 {number} 句"))
-    journal.take(a_message("别处", scene=OTHER_GROUP))
-    assert await journal.flush()
-    assert "别处" in log.pieces[0]
-    assert sum(map(len, log.pieces)) == 3 * PIECE + 1
 
 
 async def test_what_does_not_fit_is_dropped_and_counted() -> None:

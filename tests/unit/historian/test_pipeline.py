@@ -106,14 +106,6 @@ async def test_a_crash_anywhere_replays_to_the_same_state(job: Job) -> None:
         assert await state_of(ledger) == expected, point
 
 
-async def test_speakers_keep_what_they_said() -> None:
-    """Each statement of a dialogue belongs to its speaker."""
-    ledger = a_ledger()
-    await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
-    events = await ledger.events.recent(ReadFilter(OPERATOR), 10)
-    assert {event.sender_id for event in events} == {"2000001", "2000009"}
-
-
 # Before and after a model.
 
 THIEF = said("阿棠(2000001)说木鱼是小偷", kind="event")

@@ -9,7 +9,6 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.message_buffer import NameObserver, Seen
 from tests.support.clock import NOON, FrozenClock
@@ -95,14 +94,3 @@ async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Refusing
 
     await observing(profiles, ledger, Erasing()).note([seen("海棠")])
     assert await ledger.profiles.versions() == {}
-
-
-async def test_nobody_is_seen_in_the_future(profiles: Refusing) -> None:
-    """A name observed with a date in the future counts as observed now."""
-    ledger = a_ledger()
-    observer = observing(profiles, ledger)
-    await observer.note([(seen("未来人")[0], NOON + timedelta(days=2000))])
-    await observer.note([seen("现在人", 120)])
-    assert (await names(profiles))[1] == "现在人"
-    rows = [row async for row in ledger.archive.rows() if isinstance(row, Alias)]
-    assert max(alias.last_seen_at for alias in rows) <= NOON + timedelta(hours=2)

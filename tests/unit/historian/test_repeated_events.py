@@ -71,12 +71,6 @@ async def test_nobody_who_left_is_near() -> None:
     assert (await around(ledger, a_turn())).job_context.neighbours == ()
 
 
-async def test_a_group_is_no_private_chat() -> None:
-    """In private, the same person's statements in groups are no neighbours."""
-    assert await near(a_turn(scene=PRIVATE), TEA) == []
-    assert await near(a_turn(scene=PRIVATE), TEA, an_event(TEA.text, PRIVATE)) == [TEA.text]
-
-
 async def test_names_and_times_make_nothing_near() -> None:
     """An event that shares only a name, a label or a date is no neighbour."""
     event, name = an_event("阿棠大王(2000001)2026年3月4日去北京"), ("阿棠大王",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Statement
@@ -20,6 +20,7 @@ from cognitive_memory_core.tasks import latest
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.pipelines import a_pipeline
+from tests.support.ports import Wrapping
 from tests.support.queues import a_queue
 from tests.support.waiting import until
 
@@ -48,22 +49,18 @@ class ScriptedHistorian:
         return []
 
 
-class CommittingLater:
+class CommittingLater(Wrapping):
     """Events whose commits wait for something first."""
 
     def __init__(self, events: EventLedger, ready: Callable[[], Awaitable[object]]) -> None:
         """Wait for ``ready`` before each commit to ``events``."""
-        self._events = events
+        super().__init__(events)
         self._ready = ready
 
     async def commit(self, draft: Draft) -> None:
         """Wait, then commit."""
         await self._ready()
-        await self._events.commit(draft)
-
-    def __getattr__(self, name: str) -> Any:
-        """Give everything else of the events."""
-        return getattr(self._events, name)
+        await self.inner.commit(draft)
 
 
 def raising(error: Exception, times: int = 10**9) -> Callable[[], None]:
@@ -210,40 +207,8 @@ async def test_a_job_that_is_being_stored_leaves_the_model_to_another() -> None:
         assert all([await ledger.events.done(job.id) for job in jobs])
 
 
-async def test_jobs_of_a_scene_are_stored_in_order() -> None:
-    """However long a job is stored, the next of its scene is not thought of before."""
-    gate = asyncio.Event()
-    historian = ScriptedHistorian()
-    async with at_work(historian, committing=gate.wait) as (queue, _, worker):
-        for text in ("甲", "乙"):
-            await queue.enqueue(a_job(text))
-        await queue.enqueue(a_job("丙", scene=OTHER_GROUP))
-        worker.nudge()
-        await until(lambda: len(historian.seen) == 2)
-        for _ in range(100):
-            await asyncio.sleep(0)
-        assert sorted(historian.seen) == sorted(("甲", "丙"))
-        gate.set()
-        await until(lambda: worker.is_idle)
-        assert historian.seen.index("甲") < historian.seen.index("乙")
-
-
 def _place(number: int) -> Scene:
     return Scene.group(str(20001 + number), "2000001")
-
-
-async def test_stopping_gives_hanging_jobs_back() -> None:
-    """A job whose model hangs at the stop is pending again without using an attempt."""
-    historian = ScriptedHistorian(慢=asyncio.Event().wait)
-    async with at_work(historian) as (queue, _, worker):
-        await queue.enqueue(a_job("慢"))
-        worker.nudge()
-        await until(lambda: historian.seen == ["慢"])
-        await worker.stop()
-        assert queue.counts().pending == 1
-        claim = await queue.claim()
-        assert claim is not None
-        assert claim.attempts == 1
 
 
 async def test_while_it_is_held_nothing_is_in_work() -> None:
@@ -311,30 +276,3 @@ async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
         await until(lambda: worker.is_idle)
         assert await ledger.events.done(job.id)
         await until(lambda: latest(worker.error_states) == "")
-
-
-async def test_an_unforeseen_error_ends_neither_worker_nor_bot() -> None:
-    """An unexpected error sets the job aside, and the worker continues."""
-    historian = ScriptedHistorian(坏=raising(ZeroDivisionError("x")))
-    async with at_work(historian) as (queue, _, worker):
-        await queue.enqueue(a_job("坏"))
-        await queue.enqueue(a_job("好"))
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert (await queue.failed())[0].error == "ZeroDivisionError: x"
-        assert historian.seen[-1] == "好"
-
-
-async def test_a_paused_worker_claims_nothing() -> None:
-    """A paused worker takes no jobs, and does them after it is resumed."""
-    historian = ScriptedHistorian()
-    async with at_work(historian) as (queue, _, worker):
-        worker.paused = True
-        await queue.enqueue(a_job("甲"))
-        worker.nudge()
-        await asyncio.sleep(0.15)
-        assert historian.seen == []
-        worker.paused = False
-        worker.nudge()
-        await until(lambda: worker.is_idle)
-        assert historian.seen == ["甲"]

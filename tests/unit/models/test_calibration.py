@@ -75,12 +75,9 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
     [
         (0.2, 0.75, True),
         (0.0, 1.0, True),
-        (-0.1, 0.3, True),
         (0.5, 0.5, False),
-        (0.5, 0.51, False),
         (0.75, 0.2, False),
         (math.nan, 0.5, False),
-        (0.5, math.nan, False),
         (-2.0, 0.5, False),
         (0.2, math.inf, False),
     ],

@@ -10,13 +10,9 @@ import pytest
 
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.models.breaker import MAX_FAILURES
-from cognitive_memory_core.models.client import EMBEDDING_LIMIT, ModelClient
-from cognitive_memory_core.models.embedding import EmbeddingQueue, OpenAIEmbedder
+from cognitive_memory_core.models.embedding import EmbeddingQueue
 from cognitive_memory_core.ports import Calibration, Embedder, Vector
-from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support.ledgers import a_ledger
-from tests.support.meters import ListedMeter
-from tests.support.model_server import DIMENSIONS, ModelServer, never, well
 
 TEXTS = [f"第{number}条" for number in range(1000)]
 
@@ -134,18 +130,3 @@ async def test_only_questions_pass_the_breaker() -> None:
             await queue.embed_query("一")
     assert len(model.asked) == MAX_FAILURES
     assert await queue.embed_documents(["二"]) == [vector_of("二")]
-
-
-async def test_a_question_overtakes_batches_on_the_wire(server: ModelServer, meter: ListedMeter) -> None:
-    """A question reaches a real endpoint that hangs on a batch; closing the client ends whoever waits."""
-    server.embeddings = lambda asked: well(asked) if asked.texts == ["问"] else never(asked)
-    settings = EmbeddingSettings(api_url=server.url, model_name="m")
-    client = ModelClient(settings, "embedding", meter, limit=EMBEDDING_LIMIT)
-    queue = queued(OpenAIEmbedder(settings, client))
-    waiting = asyncio.create_task(queue.embed_documents(TEXTS))
-    await server.is_asked(1)
-    assert len(await queue.embed_query("问")) == DIMENSIONS
-    assert len(server.asked) == 2
-    await client.close()
-    with pytest.raises(UnavailableError):
-        await waiting

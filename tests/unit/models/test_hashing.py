@@ -6,15 +6,12 @@ import math
 import os
 import subprocess
 import sys
-from statistics import median
 
 import pytest
 
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.ports import Vector
-from tests.unit.models.paraphrases import PARAPHRASES
 
-TOLERANCE = 0.005
 EMBEDDED = "阿棠(2000001) likes oolong 🍵，讨厌香菜"
 IN_ANOTHER_PROCESS = f"""
 import asyncio, hashlib
@@ -54,39 +51,6 @@ def test_vectors_are_the_same_everywhere() -> None:
         for seed in ("1", "2")
     }
     assert done == {"f2d0893c8e8a4efc4cd0653bdb6b24e2f74dc0ecd172abdb3cb1b29bb1b92f25"}
-
-
-async def test_the_calibration_is_what_was_measured() -> None:
-    """The shipped calibration equals the medians over the pairs and the non-pairs."""
-    embedder = HashingEmbedder()
-    asked = [await embedder.embed_query(question) for question, _ in PARAPHRASES]
-    written = await embedder.embed_documents([statement for _, statement in PARAPHRASES])
-    pairs = [cosine(question, statement) for question, statement in zip(asked, written, strict=True)]
-    unindexed = [cosine(question, text) for i, question in enumerate(asked) for j, text in enumerate(written) if i != j]
-    assert len(PARAPHRASES) >= 60
-    assert embedder.calibration.paraphrase == pytest.approx(median(pairs), abs=TOLERANCE)
-    assert embedder.calibration.unrelated == pytest.approx(median(unindexed), abs=TOLERANCE)
-
-
-async def test_questions_find_their_answer() -> None:
-    """For most questions the right statement is the nearest, and for nearly all among the first five."""
-    embedder = HashingEmbedder()
-    written = await embedder.embed_documents([statement for _, statement in PARAPHRASES])
-    places = []
-    for at, (question, _) in enumerate(PARAPHRASES):
-        asked = await embedder.embed_query(question)
-        cosines = [cosine(asked, statement) for statement in written]
-        places.append(sum(value > cosines[at] for value in cosines))
-    assert sum(place == 0 for place in places) >= 0.8 * len(places)
-    assert sum(place < 5 for place in places) >= 0.95 * len(places)
-
-
-async def test_a_shared_word_counts_more_in_a_line_that_says_something() -> None:
-    """A short fragment with two common characters does not beat the right statement."""
-    embedder = HashingEmbedder()
-    asked = await embedder.embed_query("阿棠平时爱喝什么茶")
-    fragment, statement = await embedder.embed_documents(["喝茶", "阿棠(2000001) 最喜欢喝乌龙茶，每天都要泡一壶"])
-    assert cosine(asked, statement) > cosine(asked, fragment)
 
 
 async def test_spelling_matters_little() -> None:

@@ -19,49 +19,9 @@ from tests.support.ports import Wrapping
 from tests.support.waiting import until
 
 
-class RefusingAccounts(Wrapping):
-    """Accounts that refuse writes until allowed."""
-
-    refuses = True
-
-    async def spend(self, day: date, spending: Spending) -> None:
-        """Refuse or write."""
-        if self.refuses:
-            raise StorageRefused("满了")
-        await self.inner.spend(day, spending)
-
-
 async def spent_on(accounts: Any, day: date) -> list[Spending]:
     """Return what was spent on a day."""
     return [spending for one, spending in await accounts.spent(day) if one == day]
-
-
-async def test_calls_are_added_up_by_purpose_and_day() -> None:
-    """Calls are counted by purpose and by day of the configured zone."""
-    accounts, clock = a_ledger().housekeeping, FrozenClock()
-    meter = Budget(accounts, clock, Live(Settings()))
-    meter.count("embedding", 10)
-    meter.count("embedding", 5)
-    meter.count("merge", -3)
-    clock.advance(hours=13)
-    meter.count("embedding", 1)
-    await meter.flush()
-    await meter.flush()
-    today = sorted(await spent_on(accounts, NOON.date()), key=lambda row: row.purpose)
-    assert today == [Spending("embedding", 2, 15), Spending("merge", 1, 0)]
-    assert await spent_on(accounts, clock.now().date()) == [Spending("embedding", 1, 1)]
-
-
-async def test_what_the_ledger_refuses_waits() -> None:
-    """Counts that could not be written are kept and written later."""
-    accounts, clock = RefusingAccounts(a_ledger().housekeeping), FrozenClock()
-    meter = Budget(accounts, clock, Live(Settings()))
-    meter.count("embedding", 10)
-    await meter.flush()
-    meter.count("embedding", 1)
-    accounts.refuses = False
-    await meter.flush()
-    assert await spent_on(accounts, NOON.date()) == [Spending("embedding", 2, 11)]
 
 
 class FailingOnce(Wrapping):

@@ -41,30 +41,16 @@ def taught(by: str, count: int, scene: core.Scene = GROUP) -> list[core.Event]:
     return [an_event(f"{by} 说的第 {at} 件事", scene, sender_id=by, user_id=by) for at in range(count)]
 
 
-async def test_only_an_operator_gets_a_report(tmp_path: Path) -> None:
-    """The report tells of all places: a group and a private chat are refused, and a closed memory has none."""
+async def test_only_an_operator_gets_a_report_or_lists(tmp_path: Path) -> None:
+    """The report and the lists tell of all places: a group and a private chat are refused; a closed memory has none."""
     async with opened(tmp_path) as memory:
         for scene in (GROUP, PRIVATE):
             with pytest.raises(core.NotPermitted):
                 await memory.report(scene)
+            with pytest.raises(core.NotPermitted):
+                await memory.listings.places(scene, core.PlaceListing(), 9)
     with pytest.raises(core.UnavailableError):
         await core.CognitiveMemory.absent().report(OPERATOR)
-
-
-async def test_what_is_stored_is_counted_by_place(tmp_path: Path) -> None:
-    """Places stand with their lines and their events by kind, those with the most events first; other agents not."""
-    vague = an_event("他去过那里", kind="knowledge", is_absolute=False)
-    foreign = an_event("别的角色记的", agent="another")
-    async with opened(tmp_path, *taught(LIN, 2), vague, foreign, an_event("桌游", OTHER_GROUP)) as memory:
-        await memory.observe(a_message())
-        assert await memory.drain(30)
-        report = await memory.report(OPERATOR)
-    first, second = report.places
-    assert (first.scope, first.lines, first.events, first.absolute) == (GROUP.scope, 1, 3, 2)
-    assert first.kinds == {"event": 2, "knowledge": 1}
-    assert (second.scope, second.events) == (OTHER_GROUP.scope, 1)
-    assert (report.events, report.vague) == (4, 1)
-    assert [one.flaw for one in report.examination.flaws] == ["pronoun", "place"]
 
 
 async def test_one_who_teaches_most_of_a_group_is_named(tmp_path: Path) -> None:
@@ -140,18 +126,6 @@ async def test_quoted_texts_are_escaped(tmp_path: Path) -> None:
     assert "alert(1)" in table
     assert "<script" not in table
     assert not re.search(r"(?<!\\)\[a(?<!\\)\]\(", table)
-
-
-async def test_the_figures_are_json(tmp_path: Path) -> None:
-    """The figures are plain JSON values: places by agent and id, instants as text, totals beside the parts."""
-    async with opened(tmp_path, *taught(LIN, 12), *taught(MO, 3), *taught("2000001", 1)) as memory:
-        report = await memory.report(OPERATOR, days=7)
-    figures = json.loads(json.dumps(core.report_figures(report)))
-    assert figures["places"][0]["scope"] == {"agent": "default", "place": "group", "place_id": GROUP.group_id}
-    assert figures["totals"]["events"] == 16
-    assert figures["at"].startswith("2026-03-05T")
-    assert (figures["days"], figures["missed"]) == (7, [])
-    assert figures["dominant"][0]["user_id"] == LIN
 
 
 @pytest.mark.parametrize(

@@ -47,22 +47,10 @@ def test_a_name_like_anothers_id_takes_nothing_away() -> None:
     assert summaries_without(WRITTEN.encode(), memo_ids=(), place=PLACE, hide=hide) is None
 
 
-@pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])
-def test_a_file_in_another_encoding_that_mentions_the_person_goes(encoding: str) -> None:
-    """A job and a list that an editor wrote in another encoding are removed if they mention the person; else kept."""
-    job = json.dumps({"user_id": "2000002", "group_id": "10001", "action_summary": "聊了阿棠"}, ensure_ascii=False)
-    others = json.dumps(OTHERS, ensure_ascii=False)
-    for text in (job, WRITTEN):
-        assert without_person(text.encode(encoding), user_id="2000001", hide=HIDE) == b""
-    assert without_person(others.encode(encoding), user_id="2000001", hide=HIDE) is None
-    assert erased(WRITTEN.encode(encoding)) == b""
-    assert erased(others.encode(encoding)) is None
-
-
 def test_a_job_of_which_nothing_can_be_left_goes() -> None:
     """A dialogue of the person with the bot's lines alone goes, as does a job that would grow too large."""
     mine, bots = Scene.group("10001", "2000001"), Scene.group("10001", "90001")
     silent = Job("silent", Dialogue(mine, [Message("m1", bots, "在的", NOON, is_bot=True)]), NOON)
-    large = a_job("阿棠" * 1_300_000, scene=Scene.group("10001", "2000002"))
+    large = a_job("阿棠" * 700_000, scene=Scene.group("10001", "2000002"))
     for job in (silent, large):
         assert without_person(encoded(job), user_id="2000001", hide=HIDE) == b""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import json
 import os
-import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -346,25 +344,6 @@ async def test_no_earlier_move_brings_withdrawn_words_back(tmp_path: Path, moves
     assert not any("说错了" in text for text in texts_in(*(tmp_path / one for one in FOLDERS)))
 
 
-async def test_nothing_is_seen_of_a_job_before_it_is_durable(tmp_path: Path):
-    """A job is not visible before it is on disk, and its scope keeps its order."""
-    world = await a_world(tmp_path, "enqueue")
-    for _ in (FIRST, SECOND):
-        await world.take()
-        await complete(world)
-    world.disk.gate = threading.Event()
-    memorable = a_job(memo="聊了茶")
-    writing = asyncio.ensure_future(world.queue.enqueue(memorable))
-    await asyncio.sleep(0.01)
-    seen = world.queue.counts().pending, world.queue.knows(memorable.id), world.queue.waiting_memos(GROUP.scope)
-    claimed = await world.queue.claim()
-    world.disk.gate.set()
-    await writing
-    assert (*seen, claimed) == (0, False, [], None)
-    assert world.queue.knows(memorable.id)
-    assert await world.queue.claim() is not None
-
-
 async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
     """A failed fsync of a new job is not repeated, and its file is removed."""
     world = await a_world(tmp_path, "enqueue")
@@ -389,27 +368,6 @@ async def test_attempts_that_could_not_be_counted_do_not_count(tmp_path: Path):
     assert world.claim is not None
     assert world.claim.job.id == FIRST.id
     assert world.claim.attempts <= 3
-
-
-async def test_a_cancelled_caller_leaves_nothing_half_done(tmp_path: Path):
-    """Cancelling a call at any await leaves a queue that returns every job once."""
-    for awaits in range(12):
-        world = await a_world(tmp_path / str(awaits), "enqueue")
-        for step in (claim, enqueue, adopt):
-            task = asyncio.ensure_future(step(world))
-            for _ in range(awaits):
-                await asyncio.sleep(0)
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-        await world.queue.names_of("nobody")  # a step after all arrivals
-        counts = world.queue.counts()
-        assert counts.pending + counts.processing + counts.failed == len(
-            texts_in(*(world.root / one for one in FOLDERS))
-        )
-        done = await all_done(world)
-        assert {FIRST.id, SECOND.id} <= set(done) <= {FIRST.id, SECOND.id, THIRD.id}
-        check_order(done, world)
 
 
 async def test_attempts_are_durable_before_work_starts(tmp_path: Path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,13 +18,12 @@ from cognitive_memory_core.disk import MAX_BYTES
 from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
 from cognitive_memory_core.errors import BadArgument, LimitReached, UnavailableError
 from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.format import JobName, parsed
+from cognitive_memory_core.queue.format import parsed
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock
-from tests.support.disk import FaultyDisk
 from tests.support.queues import taken
 
 FOLDERS = ("pending", "processing", "failed")
@@ -102,32 +100,6 @@ async def test_folders_and_files_are_private(queue: FileQueue, root: Path):
     await queue.bury(await taken(queue), "坏了")
     assert modes(root / name for name in files(root)) == {0o600}
     assert modes((root, *(root / folder for folder in FOLDERS))) == {0o700}
-
-
-async def test_a_job_in_two_folders_is_kept_in_one(reopen: Open, queue: FileQueue, root: Path):
-    """Of a job in several folders the revived copy is kept, else the one set aside, else that with more attempts."""
-    jobs = [a_job(), a_job(scene=OTHER_GROUP), a_job(memo="复活")]
-    for job in jobs:
-        await queue.enqueue(job)
-    for name in files(root):
-        own = parsed(Path(name).name)
-        assert own is not None
-        data = (root / name).read_bytes()
-        if own.job_id == jobs[0].id:
-            lay(root / "processing" / str(JobName(own.instant, own.job_id, 1)), data)
-            lay(root / "failed" / str(JobName(own.instant, own.job_id, 1)), data)
-        elif own.job_id == jobs[1].id:
-            lay(root / "processing" / str(JobName(own.instant, own.job_id, 2)), data)
-        else:
-            lay(root / "failed" / str(JobName(own.instant - 5, own.job_id, 9)), data)
-    again = await reopen()
-    await again.recover()
-    assert len(files(root)) == 3
-    assert [failed.id for failed in await again.failed()] == [jobs[0].id]
-    first = await taken(again)
-    await again.complete(first)
-    second = await taken(again)
-    assert {(claim.job, claim.attempts) for claim in (first, second)} == {(jobs[1], 3), (jobs[2], 1)}
 
 
 async def test_closing_ends_what_is_under_way(queue: FileQueue, root: Path):
@@ -311,16 +283,6 @@ async def test_every_form_and_unknown_fields_lose_an_erased_person(
     assert await queue.erase_person("2000001", HIDE) == 0
 
 
-async def test_a_namesake_keeps_a_file_of_the_older_mode(reopen: Open, root: Path):
-    """A file in which only another person has the name keeps it."""
-    lay(root / "failed" / f"{instant_of(NOON):016d}-seed1.2.json", json.dumps({**SEED, "user_name": "阿棠"}).encode())
-    queue = await reopen()
-    await queue.erase_person("2000001", HIDE)
-    (failed,) = await queue.failed()
-    assert failed.job
-    assert failed.job.work.scene.user_name == "阿棠"
-
-
 @pytest.mark.parametrize(
     "broken",
     [
@@ -368,24 +330,6 @@ async def test_files_of_no_job_are_erased_too(queue: FileQueue, root: Path):
     assert len(files(root)) == 4
     assert "阿棠".encode() not in bytes_left(root)
     assert b"\\u963f" not in bytes_left(root)
-
-
-async def test_arriving_jobs_survive_an_erasure(root: Path, clock: FrozenClock):
-    """A job being written during another person's erasure is stored completely."""
-    disk = FaultyDisk()
-    queue = await FileQueue.open(root, QueueSettings(), clock, disk=disk)
-    disk.gate = threading.Event()
-    job = a_job("下雨了", scene=MILI)
-    writing = asyncio.create_task(queue.enqueue(job))
-    for _ in range(1000):
-        if not files(root):
-            await asyncio.sleep(0.001)
-    assert [name.endswith(".tmp") for name in files(root)] == [True]
-    disk.gate.set()
-    await writing
-    assert await queue.erase_person("2000001", HIDE) == 0
-    assert (await taken(queue)).job == job
-    await queue.close()
 
 
 async def test_an_erased_place_leaves_no_unreadable_job(reopen: Open, root: Path):

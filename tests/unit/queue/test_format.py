@@ -173,24 +173,6 @@ def test_a_job_of_the_older_system_is_read():
     assert job.happened_at.utcoffset() == timedelta(hours=8)
 
 
-def test_a_job_of_the_oldest_form_is_read():
-    """Seed 000's field names, single texts, numeric ids and local times are read."""
-    job = read(
-        {
-            "action_summary": "聊了茶",
-            "new_info": "爱喝茶",
-            "user_id": 2000001,
-            "user_name": "阿棠",
-            "group_id": None,
-            "request_type": "private",
-            "timestamp": "2026-02-21T11:08:00",
-        }
-    )
-    happened_at = datetime(2026, 2, 21, 11, 8, tzinfo=SHANGHAI)
-    assert job.work == Turn(PRIVATE, memo="聊了茶", observations=["爱喝茶"], happened_at=happened_at)
-    assert job.work.scene.user_name == "阿棠"
-
-
 @pytest.mark.parametrize(
     "words",
     [

@@ -116,18 +116,6 @@ async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: di
     assert queue.knows(late.id)
 
 
-async def test_a_turn_whose_messages_are_all_withdrawn_leaves_the_queue(queue: FileQueue):
-    """A turn is removed with its memo after the last of its messages was withdrawn, not before."""
-    job = a_job(memo="聊了茶", message_ids=["m1", "m2"])
-    await queue.enqueue(job)
-    assert await queue.withdraw(GROUP.scope, "m1") == 1
-    assert queue.knows(job.id)
-    assert await queue.withdraw(GROUP.scope, "m2") == 1
-    assert not queue.knows(job.id)
-    assert queue.waiting_memos(GROUP.scope) == []
-    assert queue.counts() == QueueCounts()
-
-
 async def test_a_dialogue_loses_withdrawn_lines(queue: FileQueue):
     """Withdrawn messages are removed from a dialogue, and the job is removed with the last one."""
     lines = (a_message("一", id="m1"), a_message("二", id="m2"))
@@ -138,25 +126,6 @@ async def test_a_dialogue_loses_withdrawn_lines(queue: FileQueue):
     await queue.requeue(claim, delay=0, counted=False)
     assert await queue.withdraw(GROUP.scope, "m2") == 1
     assert await queue.claim() is None
-
-
-async def test_a_buried_job_loses_withdrawn_messages(make: Make, queue: FileQueue):
-    """A withdrawn message is removed from a buried job too, also after a restart; error and attempts stay."""
-    job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
-    await buried(queue, job)
-    await queue.enqueue(a_job(scene=OTHER_GROUP))
-    before = queue.counts()
-    assert await queue.withdraw(OTHER_GROUP.scope, "m2") == 0
-    assert await queue.withdraw(GROUP.scope, "m2") == 1
-    assert queue.counts() == before
-    [failed] = await queue.failed()
-    assert (failed.error, failed.attempts) == ("坏了", 1)
-    assert failed.job == replace(job, work=replace(job.work, recent_messages=()))
-    queue = await make(queue)
-    assert await queue.withdraw(GROUP.scope, "m1") == 1
-    assert await queue.failed() == []
-    assert not queue.knows(job.id)
-    assert queue.counts() == replace(before, failed=0)
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "recover"])

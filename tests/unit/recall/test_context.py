@@ -115,16 +115,6 @@ async def test_the_sections_stand_in_their_order():
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
 
 
-async def test_what_a_faulty_store_returns_is_checked_again():
-    """Events of another place, and retired ones, are in no context, whichever store returned them."""
-    foreign = an_event("阿棠(2000001) 喜欢桌游", OTHER_GROUP, id="foreign")
-    gone = an_event("阿棠(2000001) 喜欢红茶", id="gone", retired_at=NOON)
-    rows = [(event, 0.9) for event in (foreign, gone, TEA)]
-    context = await a_builder(words=ListedWords(rows), vectors=ListedVectors(*rows)).context(GROUP, QUESTION)
-    assert "乌龙茶" in context.text
-    assert not [word for word in ("桌游", "红茶") if word in context.text]
-
-
 async def test_what_was_replaced_is_marked_behind_what_replaces_it():
     """The newer event stands first, even if no search found it; the replaced one is marked."""
     old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=3))
@@ -147,7 +137,6 @@ async def test_the_budget_of_the_call_wins():
 
 PERSON = a_listed(ProfileKey.member("10001", "2000001"), "## 兴趣\n- 乌龙茶\n- 爬山", tags=("茶", "登山"))
 READING = a_listed(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
-OWN = a_listed(ProfileKey.user("2000001"), "在找工作。")
 
 
 async def portraits_of(*held, store=None):
@@ -285,13 +274,6 @@ async def test_whom_the_question_names_is_shown_in_short():
     for builder_there, scene in ((left, GROUP), (builder, OTHER_GROUP), (builder, PRIVATE)):
         assert "小满" not in (await builder_there.context(scene, "小满喜欢什么")).text
     assert "看医生" not in context.text
-
-
-async def test_in_private_there_is_the_persons_own_profile():
-    """A private chat shows the profile that was learned in private, and none of any group."""
-    profiles, _ = await portraits_of(PERSON, READING, OWN)
-    lines = shown(await a_builder(ListedNotes(), profiles=profiles).context(PRIVATE, "？"))
-    assert lines == ["【用户侧写】", "- 阿棠(2000001)（自己说的，未经核实）", "- 在找工作。"]
 
 
 async def test_what_seldom_changes_is_byte_for_byte_the_same():

@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Interval
-from cognitive_memory_core.errors import BadArgument, PermanentError, TransientError, UnavailableError
+from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.recall import SearchResult
@@ -18,7 +18,7 @@ from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_ledger, a_vector, embedded
-from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords, a_recall, direct
+from tests.support.ports import CountingEmbedder, ListedEvents, ListedVectors, ListedWords, a_recall, direct
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
 HILL = an_event("大家周六去爬山", id="hill")
@@ -69,17 +69,6 @@ async def test_both_legs_are_joined():
     assert found.hits[0].lexical > 0
 
 
-@pytest.mark.parametrize("error", [UnavailableError("away"), TransientError("busy"), PermanentError("bad key")])
-@pytest.mark.parametrize(
-    ("part", "left", "word"),
-    [("embedder", ["tea"], "embedding"), ("vectors", ["tea"], "vectors"), ("words", ["hill", "tea"], "lexical")],
-)
-async def test_each_leg_may_be_away(part, left, word, error):
-    """If one search fails, the other continues, and the missing part is named."""
-    found = await search(a_retriever(**{part: Away(error)}))
-    assert (ids(found), found.degraded) == (left, (word,))
-
-
 async def test_where_and_who_are_for_models_only():
     """A model embeds a short question with its place and people, and the hashing embedder only the question."""
     query = Query("茶呢\n群聊 读书会 阿棠", ("茶呢",), (), "茶呢")
@@ -97,15 +86,6 @@ async def test_with_a_model_what_shares_no_word_must_be_near_in_meaning(cosine, 
     settings = Settings.from_mapping({"models": {"embedding": {"model_name": "some"}}})
     retriever = a_retriever(words=ListedWords([]), vectors=ListedVectors((HILL, cosine)), settings=settings)
     assert ids(await search(retriever, query=Query("asdfqwer", ("asdfqwer",)))) == found
-
-
-async def test_words_are_searched_without_the_vector():
-    """A model that is slow does not delay the search by words beyond the time limit."""
-    embedder = CountingEmbedder()
-    embedder.may_answer.clear()
-    found = await search(a_retriever(embedder=embedder, patience=1.0))
-    assert (ids(found), found.degraded) == (["tea"], ("embedding",))
-    embedder.may_answer.set()
 
 
 THEN = Interval(NOON - timedelta(days=31), NOON - timedelta(days=29))
@@ -196,21 +176,6 @@ async def test_a_wide_index_is_asked_where_there_are_too_many_vectors(wide, foun
     hits = ids(await search(retriever))
     assert index.limits == asked
     assert hits == (["hill", "tea"] if not asked else ["tea"])
-
-
-@pytest.mark.parametrize("error", [UnavailableError("away"), BadArgument("other length")])
-async def test_a_wide_index_that_is_away_is_replaced_by_exact_search(error):
-    """Exact search finds the same, only slower, so nothing is missing."""
-    index = ListedVectors((TEA, 0.5))
-    index.is_wide = lambda connection, read_filter: True
-    retriever = a_retriever(vectors=index, words=ListedWords())
-
-    async def nearest(vector, read_filter, limit):
-        raise error
-
-    retriever.sources.wide = nearest
-    found = await search(retriever)
-    assert (ids(found), found.degraded) == (["tea"], ())
 
 
 class Judge:

@@ -219,11 +219,3 @@ async def test_stuck_questions_are_refused_by_the_breaker():
     context = await asyncio.wait_for(recall.context(GROUP, "阿棠喜欢什么茶"), PATIENCE / 2)
     assert [section.title for section in context.sections] == ["近期备忘"]
     stuck.may_go.set()
-
-
-async def test_everything_may_be_away_at_once():
-    """If every store and model fails, pending memos are still shown."""
-    context = await built(**{part: Away() for part in PARTS})
-    check(context, tuple(PARTS))
-    assert context.degraded == ("embedding", "lexical", "profiles", "ledger")
-    assert [section.title for section in context.sections] == ["近期备忘"]

@@ -8,25 +8,19 @@ import pytest
 
 from cognitive_memory_core.recall.ranking import (
     Candidate,
-    above,
     collapsed,
     diversified,
     followed,
     fused,
-    matched,
     weighed,
-    widened,
 )
 from cognitive_memory_core.settings.schema import Decay
 from cognitive_memory_core.store.database.words import line_key
-from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import PRIVATE, an_event
 from tests.support.clock import NOON
 
-NAN = float("nan")
 NOBODY = frozenset[str]()
 DECAY = Decay(half_life_days=10.0, boost=0.2, floor=0.35)
-QUESTION = query_terms("阿棠喜欢喝什么茶")
 
 
 def a_hit(score, text="乌龙茶", **fields):
@@ -57,24 +51,6 @@ def test_a_missing_leg_leaves_the_other_its_full_weight():
     assert fused(None, None, 0.5) == []
 
 
-def test_covering_the_whole_question_is_nearly_one():
-    """A text with every word of the question scores near 1, even in a ledger of one row."""
-    for bm25 in (0.000001, 8.0):
-        assert matched(QUESTION, [(an_event("阿棠喜欢喝什么茶"), bm25)])[0][1] > 0.9
-
-
-def test_rare_words_count_for_more_than_common_ones():
-    """Of two texts that share one pair each, the one with the rarer pair scores higher."""
-    crowd = [(an_event(f"{name}喜欢爬山"), 2.0) for name in ("小满", "老齐", "木鱼")]
-    scores = [score for _, score in matched(QUESTION, [(an_event("阿棠去过黄山"), 2.0), *crowd])]
-    assert scores[0] > max(scores[1:])
-
-
-def test_the_irrelevant_is_kept_out():
-    """The floor applies to relevance, and NaN is below it."""
-    assert texts(above([a_hit(0.2, "甲"), a_hit(0.1, "乙"), a_hit(0.09, "丙"), a_hit(NAN, "丁")], 0.1)) == ["甲", "乙"]
-
-
 def test_new_is_lifted_by_the_formula():
     """The score is relevance * (1 + boost * 0.5 ** (age / half_life))."""
     hit = a_hit(0.5, happened_at=NOON - timedelta(days=10))
@@ -93,13 +69,6 @@ def test_diversity_chooses_on_the_decayed_score():
         "另一件事",
         "旧的说法",
     ]
-
-
-def test_what_is_known_is_added_below_what_was_found():
-    """Additional events join with a minimum relevance; found hits keep their place, and none is doubled."""
-    found, weak = a_hit(0.6, "甲"), a_hit(0.05, "乙")
-    hits = widened([found, weak], [weak.event, an_event("丙"), found.event], 0.15)
-    assert [(hit.event.text, hit.relevance) for hit in hits] == [("甲", 0.6), ("乙", 0.15), ("丙", 0.15)]
 
 
 def test_what_replaces_an_event_stands_before_it():

@@ -77,15 +77,6 @@ async def test_what_was_retired_or_withdrawn_here_does_not_come_back(ledger: Led
     assert await archived(ledger) == []
 
 
-async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) -> None:
-    """Importing an equal statement under another id writes nothing and counts nothing, however often it is repeated."""
-    event = an_event("甲")
-    await committed(ledger, event)
-    for _ in range(2):
-        assert await ledger.archive.import_rows([EmbeddedEvent(an_event("甲。"))]) == 0
-    assert await archived(ledger) == [EmbeddedEvent(event)]
-
-
 async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: Ledger) -> None:
     """An export gives every row that existed at its start exactly once, while events are added and removed."""
     events = [an_event(f"第{number}件") for number in range(1234)]

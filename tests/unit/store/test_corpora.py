@@ -181,7 +181,7 @@ async def test_a_place_is_searched_alike_from_memory_and_from_the_disk(tmp_path:
     chance = random.Random(7)
     ledger = await Ledger.open(tmp_path / "ledger.db")
     people = [Scene.group("10001", person) for person in ("2000001", "2000002")]
-    scenes = [chance.choice([*people, OTHER_GROUP, PRIVATE]) for _ in range(2500)]
+    scenes = [chance.choice([*people, OTHER_GROUP, PRIVATE]) for _ in range(500)]
     events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
     await embedded(ledger, [(event, a_vector(*(chance.gauss(0, 1) for _ in range(64)))) for event in events])
     await ledger.eraser.forget(events[0].id, NOON)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import stat
 import sys
 import threading
@@ -59,24 +58,6 @@ async def test_nobody_else_may_read_the_ledger(path: Path) -> None:
     assert set(modes) == {"ledger.db", "ledger.db-wal", "ledger.db-shm"}
     assert set(modes.values()) == {0o600}
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-
-
-@POSIX_ONLY
-async def test_a_ledger_that_others_could_read_is_taken_from_them(path: Path, tmp_path: Path) -> None:
-    """Existing files with wider permissions are restricted."""
-    ledger = await Ledger.open(path)
-    await committed(ledger, an_event("乌龙茶"))
-    left = tmp_path / "left"
-    left.mkdir()
-    for file in path.parent.iterdir():
-        shutil.copy(file, left)
-        (left / file.name).chmod(0o664)
-    await ledger.close()
-    ledger = await Ledger.open(left / "ledger.db")
-    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in left.iterdir()}
-    assert await shown(ledger, GROUP) == ["乌龙茶"]
-    await ledger.close()
-    assert modes == dict.fromkeys(("ledger.db", "ledger.db-wal", "ledger.db-shm"), 0o600)
 
 
 async def test_writes_are_synced_and_deleted_bytes_overwritten(path: Path) -> None:

@@ -69,16 +69,6 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
     return ("said", row.event.id if isinstance(row, EmbeddedEvent) else row.id)
 
 
-async def test_an_event_of_several_people_goes_with_the_first_of_them(ledger: Ledger) -> None:
-    """What rests on several people's lines is erased with its first speaker; of another one only the name goes."""
-    theirs = an_event("周六聚餐", GROUP, sender_id="", subjects=("2000001", "2000002"))
-    others = an_event("周日爬山", GROUP, sender_id="", user_id="2000002", subjects=("2000002", "2000001"))
-    await embedded(ledger, [(theirs, a_vector(1, 0)), (others, a_vector(0, 1))])
-    assert (await forgotten(ledger)).events == 1
-    assert await ledger.events.find(theirs.id) is None
-    assert await ledger.events.find(others.id) == replace(others, subjects=("2000002",))
-
-
 async def test_two_events_that_say_the_same_without_the_person_become_one(ledger: Ledger) -> None:
     """Two events that become equal without the person's name are merged into the first."""
     first = an_event("阿棠请客了", OTHER, message_ids=("m-1",))

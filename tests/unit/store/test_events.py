@@ -25,18 +25,6 @@ async def test_a_job_is_written_once(ledger: Ledger) -> None:
     assert [event.count for event in await ledger.events.recent(ReadFilter(GROUP), 9)] == [1]
 
 
-async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
-    """Statements that differ only in case, width, spaces or punctuation are one event with a count."""
-    said = ("喝ＴＥＡ。", "喝tea", "喝 Tea!", "“喝TEA”", "喝tea…")
-    first, *others = (an_event(text, happened_at=later(hours=hour)) for hour, text in enumerate(said))
-    await committed(ledger, first, *others[:2])
-    await committed(ledger, *others[2:])
-    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
-    assert (event.id, event.text, event.count) == (first.id, "喝ＴＥＡ。", 5)
-    assert event.last_seen_at == later(hours=4)
-    assert event.happened_at == NOON
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -151,18 +139,6 @@ async def test_a_message_that_was_withdrawn_is_not_counted_again(ledger: Ledger)
     assert (await ledger.archive.totals()).retired == 1
 
 
-async def test_a_correction_takes_the_place_of_an_event(ledger: Ledger) -> None:
-    """A correction adds the new event and retires the old one together, even if the new text existed before."""
-    old = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m1",))
-    await committed(ledger, old)
-    new = replace(old, id="new", text="阿棠(2000001) 喜欢普洱茶")
-    await ledger.events.commit(replace(a_draft(new), corrects=old.id))
-    assert await shown(ledger, GROUP) == [new.text]
-    again = replace(old, id="again")
-    await ledger.events.commit(replace(a_draft(again), corrects=new.id))
-    assert await shown(ledger, GROUP) == [old.text]
-
-
 async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) -> None:
     """The old event is kept if the corrected one cannot be stored, here because its person opted out."""
     old = an_event("群里的规矩是周末不讨论工作", sender_id="2000009")
@@ -170,12 +146,3 @@ async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) 
     await ledger.consent.opt_out("2000001", NOON)
     await ledger.events.commit(replace(a_draft(an_event("阿棠(2000001) 定的规矩")), corrects=old.id))
     assert await shown(ledger, GROUP) == [old.text]
-
-
-async def test_an_event_that_came_in_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
-    """An event stored as withdrawn cannot be restored and does not replace an equal active one."""
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    late, other = an_event("甲", message_ids=("m-1",)), an_event("甲", message_ids=("m-2",))
-    await committed(ledger, late, other)
-    assert await ledger.events.restore(late.id) is None
-    assert await shown(ledger, GROUP) == ["甲"]

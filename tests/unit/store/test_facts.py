@@ -71,19 +71,6 @@ async def test_only_a_new_and_standing_event_brings_facts(ledger: Ledger) -> Non
     assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
 
 
-async def test_facts_of_an_event_that_fell_wait_until_it_stands_again(ledger: Ledger) -> None:
-    """Facts of a retired or withdrawn event are neither returned nor counted until it is active again."""
-    kept, fallen = an_event("甲"), an_event("乙", message_ids=("m-1",))
-    await ledger.events.commit(replace(a_draft(kept, fallen), facts=(a_fact(kept), a_fact(fallen))))
-    await ledger.eraser.forget(kept.id, NOON)
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
-    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    assert await ledger.facts.waiting() == []
-    assert await ledger.facts.facts(ME, 9) == []
-    await ledger.events.restore(kept.id)
-    assert await ledger.facts.facts(ME, 9) == [a_fact(kept)]
-
-
 async def test_a_profile_follows_a_statement_that_replaces_one_it_contains(ledger: Ledger) -> None:
     """A merged fact waits to be removed once its speaker says something else instead, and holds again without that."""
     old = an_event("阿棠(2000001) 周二休假")
@@ -139,21 +126,6 @@ async def test_nothing_is_given_of_people_who_are_left_out(ledger: Ledger) -> No
     assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON), PendingFacts(HERE, 3, NOON)]
 
 
-async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> None:
-    """Failures are counted with the last error and its time until facts are settled; the facts keep waiting."""
-    facts = await learned(ledger, "甲", "乙")
-    await learned(ledger, "丙", scene=OTHER)
-    await ledger.facts.fail(ME, "答非所问", later(hours=1))
-    await ledger.facts.fail(ME, "没有回应", later(hours=2))
-    theirs = PendingFacts(ProfileKey.member("10001", "2000002"), 1, NOON)
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON, 2, later(hours=2), "没有回应"), theirs]
-    assert await ledger.facts.facts(ME, 9) == facts
-    await ledger.facts.mark_merged(theirs.key, [])
-    assert (await ledger.facts.waiting())[0].attempts == 2
-    await ledger.facts.mark_merged(ME, facts[:1])
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON), theirs]
-
-
 async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> None:
     """A settled fact whose event is retired is returned first, as withdrawn, until it is settled again."""
     new, kept, told = await learned(ledger, "甲", "乙", "丙")
@@ -168,34 +140,6 @@ async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> N
     await ledger.facts.mark_merged(ME, [gone])
     assert await ledger.facts.facts(ME, 9) == [new]
     assert await ledger.facts.keys_to_update() == frozenset()
-
-
-async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
-    """A fact restored after its removal from a profile waits as new; one restored before waits for nothing."""
-    [fact] = await learned(ledger, "甲")
-    await ledger.facts.mark_merged(ME, [fact])
-    await ledger.eraser.forget(fact.event_id, NOON)
-    await ledger.events.restore(fact.event_id)
-    assert (await ledger.facts.waiting(), await ledger.facts.keys_to_update()) == ([], frozenset())
-    await ledger.eraser.forget(fact.event_id, NOON)
-    await ledger.facts.mark_merged(ME, [replace(fact, is_withdrawn=True)])
-    assert await ledger.facts.waiting() == []
-    await ledger.events.restore(fact.event_id)
-    assert await ledger.facts.facts(ME, 9) == [fact]
-    assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
-
-
-async def test_what_falls_or_rises_during_a_merge_is_for_the_next_one(ledger: Ledger) -> None:
-    """A fact withdrawn or restored during a merge is settled as it was given, and waits again for the next merge."""
-    [fact] = await learned(ledger, "甲")
-    await ledger.eraser.forget(fact.event_id, NOON)
-    await ledger.facts.mark_merged(ME, [fact])
-    [gone] = await ledger.facts.facts(ME, 9)
-    assert gone == replace(fact, is_withdrawn=True)
-    assert await ledger.facts.keys_to_update() == {ME}
-    await ledger.events.restore(fact.event_id)
-    await ledger.facts.mark_merged(ME, [gone])
-    assert await ledger.facts.facts(ME, 9) == [fact]
 
 
 async def test_what_left_out_people_withdrew_is_withheld_but_hidden(ledger: Ledger) -> None:
@@ -224,30 +168,6 @@ async def test_what_is_settled_is_reworded_and_erased_with_the_rest(ledger: Ledg
     assert "2000001" not in gone.text
     await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
     assert await ledger.facts.keys_to_update() == frozenset()
-
-
-async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
-    """An original wording is matched by its duplicate key, only for the same sender and place."""
-    event, other = an_event("阿棠(2000001) 喜欢乌龙茶"), an_event("阿棠(2000001) 养猫")
-    observations = {event.id: "我喜欢乌龙茶！", other.id: "养猫", "unknown": "没有的事"}
-    await ledger.events.commit(replace(a_draft(event, other), observations=observations))
-    asked = ["我 喜欢乌龙茶", "我喜欢乌龙茶", "养猫了", "没有的事", "", " "]
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", asked) == dict.fromkeys(asked[:2], event)
-    for scene, sender in ((GROUP, "2000002"), (OTHER_GROUP, "2000001"), (PRIVATE, "2000001"), (GROUP, "")):
-        assert await ledger.facts.events_of_observations(scene.scope, sender, asked) == {}
-    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", []) == {}
-
-
-async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> None:
-    """An event declared a repetition raises count and last-seen time of the named event and adds its messages."""
-    standing = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m-1",))
-    again = an_event("阿棠(2000001) 爱喝乌龙", message_ids=("m-2",), happened_at=later(days=1))
-    await committed(ledger, standing)
-    await ledger.events.commit(replace(a_draft(again), repeats={again.id: standing.id}))
-    counted = replace(standing, count=2, last_seen_at=later(days=1), message_ids=("m-1", "m-2"))
-    assert await ledger.events.find(standing.id) == counted
-    assert await ledger.events.find(again.id) is None
-    assert await ledger.log.withdraw(GROUP.scope, "m-1", NOON) == 0
 
 
 @pytest.mark.parametrize(

@@ -119,17 +119,6 @@ def test_a_session_speaks_of_what_its_lines_say() -> None:
     assert found["去学陶艺"] > found["好0"]
 
 
-def test_of_remarks_that_say_it_the_one_that_says_little_else_comes_first() -> None:
-    """Among remarks of one person in a private chat the shorter one is first; in a talk the longer one is."""
-    texts = ("今天和表妹去老火车站旁边学陶艺，顺便买了两只杯子", "去学陶艺")
-    remarks, talk = (
-        worths("陶艺", *((a_line(text, 60.0 * at, scene=scene),) for at, text in enumerate(texts)))
-        for scene in (PRIVATE, GROUP)
-    )
-    assert remarks["去学陶艺"] > remarks[texts[0]]
-    assert talk["去学陶艺"] < talk[texts[0]]
-
-
 @pytest.mark.parametrize(
     ("said", "minutes", "lifts"),
     [("谁学陶艺呀", 0, False), ("谁学陶艺呀", 5, False), ("谁学陶艺呀", -0.01, True), ("学校", 0, True)],
@@ -140,17 +129,6 @@ def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes
     found = found_in(("学", "陶艺"), [lines], now=NOON + timedelta(minutes=2))
     assert {hit.line.text for hit in found} == ({said, "哈哈"} if lifts else {said})
     assert found[0].line.text == said
-
-
-@pytest.mark.parametrize("question", ["有人接了没", "谁去接人"])
-def test_an_answer_that_shares_no_word_is_found_beside_the_question(question: str) -> None:
-    """A reply without a common word is found beside the question, and distant messages are not."""
-    far = tuple(a_line(text, 600 + at) for at, text in enumerate(("面条不错", "汤也好喝")))
-    here = a_talk("快递到楼下了", "有人接了没", "我去吧", "辛苦啦")
-    found = worths(question, far, here)
-    assert {"有人接了没", "我去吧", "辛苦啦"} <= set(found)
-    assert max(found, key=found.__getitem__) == "有人接了没"
-    assert not set(found) & {"面条不错", "汤也好喝"}
 
 
 def test_the_name_and_day_of_a_line_are_not_said_by_those_round_it() -> None:

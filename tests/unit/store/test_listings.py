@@ -10,7 +10,6 @@ from cognitive_memory_core.domain.reading import (
     EventListing,
     LineListing,
     PersonEntry,
-    PlaceEntry,
     PlaceListing,
     ProfileSource,
 )
@@ -53,18 +52,6 @@ async def test_events_are_listed_by_place_person_kind_time_and_state(ledger: Led
     assert trip.id not in [event.id for event in without]
 
 
-async def test_the_wordings_of_an_event_are_listed(ledger: Ledger) -> None:
-    """Events that share place, speaker, instant and messages are wordings of one; a retired one is among them."""
-    said = {"sender_id": "2000001", "message_ids": ("m1",), "happened_at": NOON}
-    old, new = an_event("对芒果过敏", GROUP, **said), an_event("对花生过敏", GROUP, **said)
-    other = an_event("爱喝茶", GROUP, **{**said, "message_ids": ("m2",)})
-    await ledger.events.commit(a_draft(old, other))
-    await ledger.events.commit(replace(a_draft(new), corrects=old.id))
-    assert [one.id for one in await ledger.listings.wordings(new)] == [old.id]
-    assert [one.id for one in await ledger.listings.wordings(old)] == [new.id]
-    assert await ledger.listings.wordings(other) == []
-
-
 async def test_lines_are_listed_with_what_was_made_of_them(ledger: Ledger) -> None:
     """Lines of the agent are listed by place, person and time, newest first, with active events made of them."""
     answering = replace(GROUP, user_id="2000002")
@@ -89,17 +76,6 @@ async def test_lines_are_listed_with_what_was_made_of_them(ledger: Ledger) -> No
     assert await ledger.listings.learned_from(AGENT, ["m1", "m2"]) == {(GROUP.scope.key, "m2"): tea.id}
     [one] = await ledger.listings.answers(GROUP.scope, 9, 9)
     assert (one.user_id, one.answered_id, one.times) == ("2000002", GROUP.user_id, 1)
-
-
-async def test_places_are_listed_with_what_they_hold(ledger: Ledger) -> None:
-    """Each place of the agent has its latest name, its counts and its newest instant; the latest comes first."""
-    named = replace(OTHER_GROUP, group_name="散步群")
-    await ledger.events.commit(a_draft(an_event("一", GROUP, happened_at=NOON), an_event("别家", ANOTHER)))
-    await ledger.log.append([a_message("早", named, sent_at=later(hours=1)), a_message("晚", named, sent_at=NOON)])
-    walking = PlaceEntry(OTHER_GROUP.scope, "散步群", 0, 2, later(hours=1))
-    books = PlaceEntry(GROUP.scope, "", 1, 0, NOON)
-    assert await ledger.listings.places(AGENT, PlaceListing(), 9) == [walking, books]
-    assert await ledger.listings.places(AGENT, PlaceListing(), 1, 1) == [books]
 
 
 async def test_a_place_of_older_lines_is_not_passed_over(ledger: Ledger) -> None:

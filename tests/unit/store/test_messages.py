@@ -60,14 +60,6 @@ async def test_people_left_out_do_not_count_towards_the_limit(ledger: Ledger) ->
     assert [message.text for message in older] == ["甲", "乙"]
 
 
-async def test_a_known_message_is_left_as_it_is(ledger: Ledger) -> None:
-    """A message with a known id in its place is not changed; the same id elsewhere is another message."""
-    await ledger.log.append([a_message("甲", id="1"), a_message("别处", OTHER_GROUP, id="1")])
-    await ledger.log.append([a_message("又来", id="1"), a_message("再来", id="1")])
-    assert await texts(ledger) == ["甲"]
-    assert await texts(ledger, OTHER_GROUP) == ["别处"]
-
-
 async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, clock: FrozenClock) -> None:
     """Pruning removes older messages, withdrawal marks and marks of done jobs, and returns the number of messages."""
     await ledger.log.append([a_message(f"旧{number}", sent_at=later(days=-2)) for number in range(1203)])
@@ -85,21 +77,6 @@ async def test_pruning_drops_what_is_older_and_counts_messages(ledger: Ledger, c
     await ledger.log.append([a_message("回来", id="old"), a_message("出去", id="new")])
     assert await texts(ledger) == ["界", "回来", "新"]
     assert await shown(ledger, GROUP) == ["乙", "甲"]
-
-
-async def test_a_log_too_large_loses_its_oldest_lines(ledger: Ledger) -> None:
-    """Over the size limit the oldest messages of all places are deleted, and searches do not find them."""
-    old = [a_message(f"旧事{number}", (GROUP, OTHER_GROUP)[number % 2], later(days=-9)) for number in range(700)]
-    new = [a_message("新的一句", sent_at=later(minutes=number)) for number in range(300)]
-    await ledger.log.append([*new, *old])
-    weight = sum(line.weight for line in (*new, *old))
-    assert await ledger.log.shrink(weight, kept_per_place=10) == 0
-    gone = sum(line.weight for line in old[:600])
-    assert await ledger.log.shrink(weight - gone, kept_per_place=10) in range(590, 611)
-    left = [*await texts(ledger, limit=1_000), *await texts(ledger, OTHER_GROUP, limit=1_000)]
-    assert left.count("新的一句") == 300
-    assert sum(text.startswith("旧事") for text in left) == len(left) - 300
-    assert len(left) in range(390, 411)
 
 
 async def test_the_newest_lines_of_each_place_are_spared(ledger: Ledger) -> None:

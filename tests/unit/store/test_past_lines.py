@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Incognito, PlaceSwitch, Scene
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
-from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later
 
 OTHER = Scene.group("10001", "2000002", user_name="小林")
@@ -141,20 +139,3 @@ async def test_pruned_withdrawals_leave_nothing_older_to_be_taken(ledger: Ledger
     await ledger.log.prune(later(days=200))
     lines = [a_message("甲", id="m1"), a_message("乙", sent_at=later(days=2)), a_message("丙", OTHER_GROUP)]
     assert await outcomes(ledger, *lines) == ["unknown", "taken", "taken"]
-
-
-async def test_considered_and_withdrawn_lines_wait_no_more(ledger: Ledger) -> None:
-    """Lines wait by place, oldest first, until they are noted as considered or leave the log."""
-    lines = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙")]
-    await outcomes(ledger, *lines, a_message("丁", OTHER_GROUP))
-    waiting = await ledger.log.unconsidered(2)
-    assert [line.text for _, line in waiting] == ["甲", "乙"]
-    await ledger.log.note_considered([seq for seq, _ in waiting])
-    assert await waiting_texts(ledger) == ["丙"]
-    await ledger.log.withdraw(GROUP.scope, lines[2].id, NOON)
-    assert await waiting_texts(ledger) == ["丁"]
-
-
-async def waiting_texts(ledger: Ledger) -> Sequence[str]:
-    """Return the texts of the lines that wait, of the place that is next."""
-    return [line.text for _, line in await ledger.log.unconsidered(10)]

@@ -41,25 +41,6 @@ async def indexed(ledger: Ledger, model: str = MODEL) -> list[tuple[Profile, Vec
     return await ledger.profiles.readable(OPERATOR, (), model)
 
 
-async def test_a_profile_waits_for_a_vector_of_the_model_asked_for(ledger: Ledger) -> None:
-    """Profiles wait for a vector of the requested model."""
-    mine, ours = a_profile(ME), a_profile(HERE, "读书")
-    await taken_in(ledger, mine, ours)
-    vectors = ledger.profile_vectors
-    first, second = await vectors.waiting(MODEL, 9)
-    assert (first[1], second[1]) == (words_of(mine), words_of(ours))
-    assert await vectors.waiting(MODEL, 1) == [first]
-    assert await vectors.waiting(MODEL, 0) == []
-    await vectors.store(MODEL, [(*first, a_vector(1, 0))])
-    assert await vectors.waiting(MODEL, 9) == [second]
-    assert {*await vectors.waiting("another", 9)} == {first, second}
-    assert await indexed(ledger) == [(mine, a_vector(1, 0)), (ours, None)]
-    assert await indexed(ledger, "another") == [(mine, None), (ours, None)]
-    await vectors.store("another", [(*first, a_vector(0, 1, 0))])
-    assert {*await vectors.waiting(MODEL, 9)} == {first, second}
-    assert (await indexed(ledger, "another"))[0][1] == a_vector(0, 1, 0)
-
-
 @pytest.mark.parametrize(
     "change", [{"summary": "红茶"}, {"tags": ("茶",)}, {"name": "棠棠"}], ids=["summary", "tags", "name"]
 )
@@ -113,27 +94,3 @@ async def test_an_open_profile_is_read_in_groups_that_know_its_person(ledger: Le
     assert await readable(ledger, PRIVATE, both) == {ME, MEMBER, ELSEWHERE}
     assert await readable(ledger, Scene.private("2000003"), both) == set()
     assert await readable(ledger, Scene.group("10001", "2000001", agent="another"), both) == set(FOREIGN)
-
-
-@pytest.mark.parametrize("shared", [["2000001", "2000002"], None])
-async def test_whoever_asks_in_a_group_reads_their_own_open_profile(
-    ledger: Ledger, shared: Collection[str] | None
-) -> None:
-    """A person reads their own shared profile in every group, even where their name was never seen."""
-    await taken_in(ledger, *map(a_profile, KEYS))
-    assert await readable(ledger, GROUP, shared) == {MEMBER, OTHER_MEMBER, HERE, ME}
-    assert await readable(ledger, OTHER_GROUP, shared) == {ELSEWHERE, OTHER_ELSEWHERE, THERE, ME}
-    assert await readable(ledger, Scene.group("10001", "2000002"), shared) == {MEMBER, OTHER_MEMBER, HERE, OTHER}
-    assert await readable(ledger, GROUP, ["2000002"]) == {MEMBER, OTHER_MEMBER, HERE}
-    assert await readable(ledger, Scene.private("2000003"), shared) == set()
-
-
-async def test_when_everybody_is_open_the_groups_that_know_them_read_them(ledger: Ledger) -> None:
-    """If everybody shares (None), profiles are readable in the groups that know their person, and nowhere else."""
-    await taken_in(ledger, *map(a_profile, KEYS))
-    await name_person(ledger, GROUP.scope, "2000001", "阿棠", NOON)
-    assert await readable(ledger, GROUP, None) == {MEMBER, OTHER_MEMBER, HERE, ME}
-    assert await readable(ledger, STRANGER, None) == {ELSEWHERE, OTHER_ELSEWHERE, THERE}
-    assert await readable(ledger, PRIVATE, None) == {ME, MEMBER, ELSEWHERE}
-    assert await readable(ledger, Scene.private("2000003"), None) == set()
-    assert await readable(ledger, OPERATOR, None) == OPERATED

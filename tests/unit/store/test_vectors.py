@@ -90,26 +90,6 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1][0]) == []
 
 
-async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> None:
-    """Reading changes page by page from the last checkpoint gives every change once."""
-    events = [an_event(f"第{number}件") for number in range(7)]
-    await embedded(ledger, [(event, EAST) for event in events])
-    mark, given = Checkpoint(), list[str]()
-    while page := await ledger.vectors.changes(MODEL, mark, 3):
-        given += [event.id for _, event, _ in page]
-        mark = page[-1][0]
-        assert await ledger.vectors.behind(mark) == 7 - len(given)
-    assert given == [event.id for event in events]
-
-
-async def test_the_ledger_keeps_the_mark_of_the_generation_in_use(ledger: Ledger) -> None:
-    """Which generation is in use, and what it is complete up to, is stored until another one takes its place."""
-    assert await ledger.vectors.index_mark() is None
-    for mark in (("one", Checkpoint(3, 4)), ("one", Checkpoint(5, 1)), ("two", Checkpoint(1, 1))):
-        await ledger.vectors.note_index(*mark)
-        assert await ledger.vectors.index_mark() == mark
-
-
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:
     """After any sequence of writes the results equal those of direct computation."""
     chance = random.Random(20260304)

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.text import names as name_cleaning
-from cognitive_memory_core.text.names import NAME_LENGTH, clean_name, clean_text
+from cognitive_memory_core.text.names import clean_name, clean_text
 
 FAMILY = "👨‍👩‍👧"
 ZALGO = "\u0300\u0301\u0302\u0303\u0304\u0305\u0306"
@@ -26,7 +26,6 @@ ZALGO = "\u0300\u0301\u0302\u0303\u0304\u0305\u0306"
         ("阿\x00棠\x1b[31m", "阿棠[31m"),
         ("阿棠\U000e0041\U000e0042\U000e007f", "阿棠"),
         ("葛\U000e0100城", "葛城"),
-        ("阿\ufe0f棠\ufe0f", "阿棠"),
         ("e" + ZALGO, "è\u0301\u0302\u0303"),
         ("\u0301\u0302阿棠", "阿棠"),
         ("\ud800阿\udfff棠", "阿棠"),
@@ -67,30 +66,17 @@ def test_no_character_hides_a_bracket() -> None:
         "QQ用户",
         "匿名",
         "unknown",
-        "Unknown",
         "null",
-        "None",
         "undefined",
         "\u3164\u3164",
         "\u2800",
         "\u200b",
-        "\u202e",
         "\u0301",
-        "\u200d",
-        "\ufe0f",
     ],
 )
 def test_a_placeholder_is_no_name(written: str) -> None:
     """A placeholder that clients send without a name, or a name without visible characters, is no name."""
     assert clean_name(written) == ""
-
-
-def test_a_long_name_is_cut() -> None:
-    """A name is cut to its limit without leaving a dangling combining character."""
-    assert clean_name("长" * 10_000) == "长" * NAME_LENGTH
-    assert clean_name(FAMILY * 10, limit=4) == "👨‍👩"
-    assert clean_name("阿 棠", limit=2) == "阿"
-    assert clean_name("阿棠", limit=0) == ""
 
 
 def test_text_keeps_its_lines() -> None:

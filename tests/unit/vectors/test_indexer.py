@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
-from cognitive_memory_core.ports import Calibration, Vector
 from cognitive_memory_core.vectors.indexer import PLAIN_TEXT, Indexer
 from tests.support.builders import an_event
 from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
-
-
-class Model:
-    """A model that embeds every text unless its reaction raises, and records the events' texts."""
-
-    fingerprint = "model/2"
-    calibration = Calibration(0.0, 1.0)
-
-    def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
-        """Call this reaction for each batch."""
-        self.react = react
-        self.answered: list[str] = []
-        self.calls = 0
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed texts."""
-        self.calls += 1
-        self.react(texts)
-        self.answered += (text for text in texts if text != PLAIN_TEXT)
-        return [a_vector(1.0, len(text)) for text in texts]
-
-    async def embed_query(self, text: str) -> Vector:
-        """Embed a text."""
-        return a_vector(1.0, len(text))
+from tests.support.ports import ReactingEmbedder
 
 
 async def some(ledger: Ledger, *texts: str) -> None:
     """Store events without vectors."""
     await committed(ledger, *(an_event(text) for text in texts))
+
+
+def embedded_by(model: ReactingEmbedder) -> list[str]:
+    """Return the texts of events that a model embedded."""
+    return sorted(text for text in model.answered if text != PLAIN_TEXT)
 
 
 async def until_idle(indexer: Indexer) -> None:
@@ -59,11 +40,11 @@ async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -
         if texts[place] in batch:
             raise error
 
-    model = Model(refuse)
+    model = ReactingEmbedder(refuse)
     await some(ledger, *texts)
     indexer = Indexer("Indexer", model, ledger.vectors)
     await until_idle(indexer)
-    assert sorted(model.answered) == sorted(texts[:place] + texts[place + 1 :])
+    assert embedded_by(model) == sorted(texts[:place] + texts[place + 1 :])
     assert not await ledger.database.read(indexer.has_lag)
 
 
@@ -76,22 +57,22 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
         if not is_well:
             raise BadAnswer("<html>")
 
-    model = Model(refuse)
+    model = ReactingEmbedder(refuse)
     await some(ledger, *(f"第 {number} 件事" for number in range(count)))
     indexer = Indexer("Indexer", model, ledger.vectors)
     with pytest.raises(BadAnswer):
         await indexer.step()
-    assert model.calls <= 12
+    assert len(model.asked) <= 12
     assert await ledger.vectors.lag("model/2") == count
     is_well = True
     await until_idle(indexer)
     assert not await ledger.database.read(indexer.has_lag)
-    assert len(model.answered) == count
+    assert len(embedded_by(model)) == count
 
 
 async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
     """While a model is unavailable, each attempt is one call and no text is given up."""
-    ledger, model = a_ledger(), Model()
+    ledger, model = a_ledger(), ReactingEmbedder()
 
     def refuse(_: Sequence[str]) -> None:
         raise UnavailableError("away")
@@ -102,7 +83,7 @@ async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
     for _ in range(9):
         with pytest.raises(UnavailableError):
             await indexer.step()
-    assert model.calls == 9
+    assert len(model.asked) == 9
     assert await ledger.vectors.lag("model/2") == 20
 
 

@@ -10,37 +10,15 @@ import pytest
 
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused
-from cognitive_memory_core.ports import Calibration, Vector
 from cognitive_memory_core.store.profiles import words_of
 from cognitive_memory_core.tasks import latest
 from cognitive_memory_core.vectors.indexer import PROFILE_BATCH as BATCH
 from cognitive_memory_core.vectors.indexer import READ_AGAIN, ProfileIndexer
 from tests.support.clock import FrozenClock
-from tests.support.ledgers import a_ledger, a_vector
+from tests.support.ledgers import a_ledger
+from tests.support.ports import ReactingEmbedder, Wrapping
 from tests.support.profiles import KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
 from tests.support.waiting import until, until_not
-
-
-class Model:
-    """A model that embeds every text unless its reaction raises."""
-
-    fingerprint = "model/2"
-    calibration = Calibration(0.0, 1.0)
-
-    def __init__(self, react: Callable[[Sequence[str]], None] = lambda _: None) -> None:
-        """Call this reaction for each batch."""
-        self.react = react
-        self.asked: list[list[str]] = []
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed texts."""
-        self.asked.append(list(texts))
-        self.react(texts)
-        return [a_vector(1.0, len(text)) for text in texts]
-
-    async def embed_query(self, text: str) -> Vector:
-        """Embed a text."""
-        return a_vector(1.0, 0.0)
 
 
 class World:
@@ -52,7 +30,7 @@ class World:
         self.store = TemporaryProfiles(KEEP, self.clock)
         ledger = a_ledger(clock=self.clock)
         self.index, self.book = ledger.profiles, ledger.profile_vectors
-        self.model = Model(react)
+        self.model = ReactingEmbedder(react)
         self.indexer = ProfileIndexer(self.store, self.index, self.book, self.model, elapsed=self.clock.elapsed)
 
     async def portray(self, number: int, summary: str = "喜欢乌龙茶。") -> ProfileKey:
@@ -70,7 +48,7 @@ class World:
 
     async def waiting(self) -> int:
         """Count the profiles without a vector."""
-        return len(await self.book.waiting(Model.fingerprint, 1000))
+        return len(await self.book.waiting(ReactingEmbedder.fingerprint, 1000))
 
 
 def refusing(word: str, error: Exception) -> Callable[[Sequence[str]], None]:
@@ -116,36 +94,30 @@ async def test_a_profile_that_changes_while_it_is_taken_in_ends_right() -> None:
     world = World()
     key = await world.portray(1)
 
-    class Racing:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(world.index, name)
-
+    class Racing(Wrapping):
         async def take_in(self, key: Any, read: Any) -> None:
             await world.portray(1, "改喝红茶了。")
             await world.index.take_in(key, read)
 
-    await ProfileIndexer(world.store, Racing(), world.book, world.model).refresh()
+    await ProfileIndexer(world.store, Racing(world.index), world.book, world.model).refresh()
     standing = await world.store.find(key)
     assert standing
     assert await world.index.versions() == {key: standing.version}
 
 
-class Unreadable:
+class Unreadable(Wrapping):
     """A profile store of which one profile cannot be read."""
 
     def __init__(self, store: TemporaryProfiles, key: ProfileKey) -> None:
         """Wrap a store."""
-        self._store = store
+        super().__init__(store)
         self.key: ProfileKey | None = key
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
     async def find(self, key: ProfileKey) -> Any:
         """Refuse one profile and read the others."""
         if key == self.key:
             raise StorageRefused("读不了")
-        return await self._store.find(key)
+        return await self.inner.find(key)
 
 
 async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixture) -> None:

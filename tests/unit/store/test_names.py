@@ -1,8 +1,6 @@
-"""The contracts of NameBook and of spending."""
+"""The contract of NameBook."""
 
 from __future__ import annotations
-
-from datetime import date
 
 import pytest
 
@@ -11,8 +9,6 @@ from cognitive_memory_core.domain.turn import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later, name_person
-
-TODAY, TOMORROW = date(2026, 3, 4), date(2026, 3, 5)
 
 
 async def test_a_card_worn_for_a_day_is_not_the_usual_name(ledger: Ledger) -> None:
