@@ -110,7 +110,7 @@ async def test_an_expected_memory_is_named_by_some_of_its_words(shown: Console) 
     asked = {"place": "group/20001", "user_id": "米粒", "text": "部署密钥什么时候换的"}
     async with shown.visited() as visitor:
         novels = await visitor.look("/question", **asked, wanted="推理小说")
-        assert "喜欢推理小说" in novels.split("本该想起的：")[1].split("</p>")[0]
+        assert "喜欢推理小说" in novels.split("本该想起的：")[1].split("</a>")[0]
         assert 'name="user_id" list="people" value="米粒"' in novels
         key = await visitor.look("/question", **asked, wanted="密钥换过")
         verdict = key.split('<section class="notice">')[1].split("</section>")[0]
