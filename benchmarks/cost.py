@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import random
-import tempfile
-from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 
 import cognitive_memory_core as core
-from cognitive_memory_core.text.terms import token_count
 from tests.support.clock import FrozenClock
-from tests.support.puppet import Puppet, Question
+from tests.support.puppet import Puppet
 
+from .answers_gold import CountedChat
+from .faults import world
 from .measure import Report
 
 SEED = 7
@@ -37,24 +33,6 @@ LIKES = ("乌龙茶", "爬山", "桌游", "听雨", "摄影", "写诗", "骑车"
 HABITS = ("喝茶之前洗杯子", "轮流记账", "十点以后不发语音", "每月换一次书", "迟到的人带零食", "文档放在网盘")
 
 
-@dataclass
-class Bill:
-    """Calls and tokens by purpose."""
-
-    calls: Counter[str] = field(default_factory=Counter[str])
-    tokens: Counter[str] = field(default_factory=Counter[str])
-    stored: int = 0
-
-    @classmethod
-    def of(cls, chat: Puppet, stored: int) -> Bill:
-        """Sum up what a model was asked and what it wrote."""
-        bill = cls(stored=stored)
-        for purpose, question, answer in zip(chat.purposes, chat.asked, chat.written, strict=True):
-            bill.calls[purpose] += 1
-            bill.tokens[purpose] += _tokens(question) + token_count(answer)
-        return bill
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the option for the number of turns."""
     parser.add_argument("--turns", type=int, default=100)
@@ -66,77 +44,56 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def _run(turns: int) -> Report:
-    columns = (
-        "way",
-        "calls",
-        *(f"{purpose} calls" for purpose in PURPOSES),
-        "tokens",
-        *(f"{one} tokens" for one in PURPOSES),
-    )
+    columns = ("way", "calls", *(f"{one} calls" for one in PURPOSES), "tokens", *(f"{one} tokens" for one in PURPOSES))
     report = Report(f"cost: {turns} turns with {OBSERVATIONS} observations, {PEOPLE} people, one group", columns)
-    apart, at_once, seed = await _apart(turns), await _at_once(turns), await _as_seeds(turns)
-    for name, bill in (("30 s apart", apart), ("all at once", at_once), ("the seed's design", seed)):
-        calls, tokens = ([kind[one] for one in PURPOSES] for kind in (bill.calls, bill.tokens))
-        report.add(name, bill.calls.total(), *calls, bill.tokens.total(), *tokens)
+    ways = {"30 s apart": _apart, "all at once": _at_once, "the seed's design": _as_seeds}
+    chats, stored = dict[str, CountedChat](), list[int]()
+    for name, play in ways.items():
+        clock, chat = FrozenClock(), CountedChat(Puppet())
+        async with world.a_memory(world.model_settings(), chat=chat, clock=clock) as (memory, _):
+            await play(memory, clock, _turns(turns, clock))
+            stored.append(sum(event.count for event in await world.listed(memory)))
+        calls, tokens = ([kind[one] for one in PURPOSES] for kind in (chat.calls, chat.tokens))
+        report.add(name, chat.calls.total(), *calls, chat.tokens.total(), *tokens)
+        chats[name] = chat
+    apart, at_once, seed = chats.values()
     share = apart.tokens.total() / max(seed.tokens.total(), 1)
     report.notes.append(f"tokens, 30 s apart against the seed's: {100 * share:.0f} %")
     report.notes.append("tokens: estimated, instructions + form + prompt + answer")
     wanted = turns * OBSERVATIONS
-    is_whole = apart.stored == at_once.stored == wanted
+    is_whole = stored[0] == stored[1] == wanted
     is_cheap = apart.calls.total() <= MOST_APART and at_once.calls.total() <= MOST_AT_ONCE and share <= MOST_SHARE
     if not is_whole:
-        report.notes.append(f"STORED {apart.stored} and {at_once.stored} of {wanted}")
+        report.notes.append(f"STORED {stored[0]} and {stored[1]} of {wanted}")
     report.failed = not is_whole or (turns == 100 and not is_cheap)
     return report
 
 
-async def _apart(turns: int) -> Bill:
+async def _apart(memory: core.CognitiveMemory, clock: FrozenClock, turns: Sequence[core.Turn]) -> None:
     """Play the turns 30 s apart; work that comes due is done, and what waits at the end is merged too."""
-    clock, chat = FrozenClock(), Puppet()
-    async with _opened(chat, clock) as memory:
-        for turn in _turns(turns, clock):
-            await memory.remember(turn)
-            await _idle(memory)
-            clock.advance(seconds=APART)
-            await asyncio.sleep(LOOKED)
-        assert await memory.drain(PATIENCE)
-        return Bill.of(chat, await _stored(memory))
+    for turn in turns:
+        await memory.remember(turn)
+        await world.wait_idle(memory, PATIENCE)
+        clock.advance(seconds=APART)
+        await asyncio.sleep(LOOKED)
+    assert await memory.drain(PATIENCE)
 
 
-async def _at_once(turns: int) -> Bill:
+async def _at_once(memory: core.CognitiveMemory, _: FrozenClock, turns: Sequence[core.Turn]) -> None:
     """Queue all turns, then process them."""
-    clock, chat = FrozenClock(), Puppet()
-    async with _opened(chat, clock) as memory:
-        await memory.pause()
-        for turn in _turns(turns, clock):
-            await memory.remember(turn)
-        await memory.resume()
-        assert await memory.drain(PATIENCE)
-        return Bill.of(chat, await _stored(memory))
+    await memory.pause()
+    for turn in turns:
+        await memory.remember(turn)
+    await memory.resume()
+    assert await memory.drain(PATIENCE)
 
 
-async def _as_seeds(turns: int) -> Bill:
+async def _as_seeds(memory: core.CognitiveMemory, _: FrozenClock, turns: Sequence[core.Turn]) -> None:
     """Play the turns as the seed does: each observation alone, and each profile that it concerns at once."""
-    clock, chat = FrozenClock(), Puppet()
-    async with _opened(chat, clock) as memory:
-        for turn in _turns(turns, clock):
-            for observation in turn.observations:
-                await memory.remember(replace(turn, observations=[observation]))
-                assert await memory.drain(PATIENCE)
-        return Bill.of(chat, await _stored(memory))
-
-
-@asynccontextmanager
-async def _opened(chat: Puppet, clock: FrozenClock, daily_calls: int = 0) -> AsyncGenerator[core.CognitiveMemory, None]:
-    given = {
-        "vector_store": {"backend": "exact"},
-        "daily_calls": daily_calls,
-        "historian": {"poll_interval_seconds": 0.05},
-    }
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        settings = core.Settings.from_mapping(given)
-        async with core.CognitiveMemory.open(settings, Path(folder) / "data", chat=chat, clock=clock) as memory:
-            yield memory
+    for turn in turns:
+        for observation in turn.observations:
+            await memory.remember(replace(turn, observations=[observation]))
+            assert await memory.drain(PATIENCE)
 
 
 def _turns(number: int, clock: FrozenClock) -> Sequence[core.Turn]:
@@ -165,20 +122,3 @@ def _turn(number: int, person: int, clock: FrozenClock) -> core.Turn:
 def _scene(person: int) -> core.Scene:
     name = f"阿{'甲乙丙丁戊己庚辛壬癸'[person]}"
     return core.Scene.group(GROUP, str(2_000_001 + person), user_name=name, group_name="读书会")
-
-
-async def _idle(memory: core.CognitiveMemory) -> None:
-    while (jobs := (await memory.status()).jobs).pending or jobs.processing:  # noqa: ASYNC110  # nothing tells
-        await asyncio.sleep(0.005)
-
-
-async def _stored(memory: core.CognitiveMemory) -> int:
-    found: list[core.Event] = []
-    while page := await memory.events(core.Scene.operator(), limit=200, offset=len(found)):
-        found += page
-    return sum(event.count for event in found)
-
-
-def _tokens(question: Question) -> int:
-    form = json.dumps(dict(question.schema), ensure_ascii=False)
-    return token_count(question.instructions) + token_count(question.prompt) + token_count(form)
