@@ -162,14 +162,25 @@ async def seen(stage: Stage, text: str, user: int, group: int | None = None) -> 
     return [data["message"] for api, data in stage.calls[before:] if api == "send_msg"]
 
 
-async def test_the_day_is_a_card_for_superusers_in_private(stage: Stage, studio: Any) -> None:
-    """The daily report is one picture, with -t its text, to superusers in their private chat alone."""
+async def test_the_day_is_a_card_for_superusers_in_private(
+    stage: Stage, studio: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daily report is one picture, with -t its text, to superusers in their private chat alone.
+
+    It says where the costs of a month stand, if there is a console.
+    """
+    from nonebot_plugin_cognitive_memory.commands import scheduled
+
     await said(core.Scene.group("10077", "2000077"), "我喜欢喝普洱茶")
     [sent] = await seen(stage, "/记忆 日报", SUPERUSER)
     assert [part.type for part in sent] == ["image"]
     [told] = await seen(stage, "/记忆 日报 -t", SUPERUSER)
     assert "新记住的" in told.extract_plain_text()
     assert "普洱茶" in told.extract_plain_text()
+    assert "/running#costs" not in told.extract_plain_text()
+    monkeypatch.setattr(scheduled, "access", object())
+    [told] = await seen(stage, "/记忆 日报 -t", SUPERUSER)
+    assert "/memory/console/running#costs" in told.extract_plain_text()
     assert "日报（" not in (await seen(stage, "/记忆 日报 -t", new_id()))[0].extract_plain_text()
     assert "日报（" not in (await seen(stage, "/记忆 日报 -t", SUPERUSER, 10077))[0].extract_plain_text()
 
