@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 
 from .. import sentences
-from .event import Event, LineKey
+from .event import Event, LineKey, Quote
 from .scope import Scene, checked_id, checked_instant, checked_scene, checked_text
 
 ROW_WEIGHT, BYTE_WEIGHT = 340, 7  # bytes on disk of a message's row, and of each byte of its text with the word index
@@ -57,6 +57,10 @@ class Message:
     def weight(self) -> int:
         """The estimated number of bytes that the line takes on disk, including its rows in the indexes."""
         return ROW_WEIGHT + BYTE_WEIGHT * len(self.text.encode("utf-8", "replace"))
+
+    def as_quote(self) -> Quote:
+        """Return the line's words with their sender and time."""
+        return Quote(self.id, self.sender_id, self.text, self.scene.user_name, self.sent_at)
 
     def as_event(self) -> Event:
         """Return the line as an Event of kind "message" with the message's id.

@@ -78,8 +78,7 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         for event in answer.events
         if admits(event)
     ]
-    lines = filter(admits_line, answer.basis)
-    basis = [Quote(one.id, one.sender_id, one.text, one.scene.user_name, one.sent_at) for one in lines]
+    basis = [line.as_quote() for line in answer.basis if admits_line(line)]
     beliefs = [belief_line(one, zone, newer, basis, here) for one in answer.beliefs]
     quotes = [
         quotation_line(one, names.people, zone, [*filter(admits_line, one.after)])
@@ -141,11 +140,8 @@ def belief_line(
     texts, first = sentences.context, next(iter(belief.supporters), "")
     who = quoted(name_and_id(first, people[first].name if first in people else "")) if first else ""
     whose, day = texts.ACCORDING_TO.format(who=who) if who else "", minute(belief.updated_at, zone).split(" ")[0]
-    for quote in basis:
-        if quote.message_id in belief.message_ids and quote.sender_id == first != "":
-            words = words_beside(belief.statement, quote, zone, people)
-            whose = texts.ACCORDING_TO_WORDS.format(words=words) if words else whose
-            break
+    if words := words_of_belief(belief, zone, basis, people):
+        whose = texts.ACCORDING_TO_WORDS.format(words=words)
     line = f"- {quoted(with_present_names(belief, people).statement)}{texts.CONFIRMED.format(whose=whose, day=day)}"
     gone, last = set(belief.event_ids), None
     for event in sorted(newer, key=lambda event: event.happened_at):
@@ -155,6 +151,14 @@ def belief_line(
     if last is not None:
         line += texts.NEWER.format(day=minute(last.happened_at, zone).split(" ")[0], said=_said(last, zone, people))
     return line
+
+
+def words_of_belief(belief: Belief, zone: tzinfo, basis: Iterable[Quote], people: People = NOBODY) -> str:
+    """Render the first line in ``basis`` on which a belief rests by who said it first, as :func:`words_beside` does."""
+    first = next(iter(belief.supporters), "")
+    of_first = (one for one in basis if one.message_id in belief.message_ids and one.sender_id == first != "")
+    quote = next(of_first, None)
+    return words_beside(belief.statement, quote, zone, people) if quote else ""
 
 
 def quotation_line(quotation: FoundLine, people: People, zone: tzinfo, after: Iterable[Message] = ()) -> str:

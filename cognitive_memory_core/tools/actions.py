@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from .. import sentences
 from ..domain.belief import Belief
-from ..domain.event import Event
+from ..domain.event import Event, Quote
 from ..domain.message import Hit
 from ..domain.profile import EntityType, Profile, ProfileKey, said_in
 from ..domain.scope import Scene
@@ -23,7 +23,7 @@ from ..domain.turn import Pin, Turn
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory.cognitive_memory import CognitiveMemory
 from ..recall.beliefs_and_profiles import tags_by_hand
-from ..recall.render import minute, words_beside
+from ..recall.render import minute, words_beside, words_of_belief
 from ..settings.schema import Settings
 from ..text.people import spoken
 from .tool_arguments import (
@@ -354,16 +354,25 @@ async def _beliefs(caller: ToolCaller, query: Text = "", limit: Count = None) ->
         hits = await caller.memory.search_beliefs(caller.scene, query, limit=most, threshold=THRESHOLD)
         if not hits:
             await _require_readable(caller)
-        return {"beliefs": [{**_belief(caller, hit.belief), "score": round(hit.score, 3)} for hit in hits]}
+        told = await _told_beliefs(caller, [hit.belief for hit in hits])
+        return {"beliefs": [{**one, "score": round(hit.score, 3)} for one, hit in zip(told, hits, strict=True)]}
     page = await caller.memory.beliefs(caller.scene, limit=most)
-    return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}
+    return {"beliefs": await _told_beliefs(caller, page.beliefs), "total": page.total}
 
 
-def _belief(caller: ToolCaller, belief: Belief) -> Answer:
+async def _told_beliefs(caller: ToolCaller, beliefs: Sequence[Belief]) -> list[Answer]:
+    """Return beliefs, each with the words on which it rests of the person who said it first."""
+    line_ids = list(dict.fromkeys(line_id for belief in beliefs for line_id in belief.message_ids))
+    lines = [line.as_quote() for line in await caller.memory.find_messages(caller.scene, line_ids)]
+    return [_belief(caller, belief, lines) for belief in beliefs]
+
+
+def _belief(caller: ToolCaller, belief: Belief, lines: Sequence[Quote]) -> Answer:
     return {
         "id": belief.id,
         "text": belief.statement,
         "said_by": next(iter(belief.supporters), ""),
+        "words": words_of_belief(belief, caller.settings.zone, lines),
         "strength": round(belief.strength, 2),
         "updated_at": caller.minute(belief.updated_at),
     }

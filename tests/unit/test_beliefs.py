@@ -89,7 +89,7 @@ async def test_an_admins_wording_is_nobodys_word(tmp_path: Path) -> None:
 
 
 async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
-    """Beliefs stand with the words of who said them first and the day of confirmation; those asleep are left out."""
+    """Beliefs are shown, to agents too, with the words of who said them first; those asleep are left out."""
     answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))
     async with opened(tmp_path, answer) as (memory, _):
         await said(memory, *CHAT)
@@ -100,6 +100,11 @@ async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
             f"- {text}（据 {who} 2026-03-04「{line}」，归纳于 2026-03-04）"
             for text, who, line in (("不讨论政治", "阿墨(2000003)", CHAT[3][1]), (FRIDAY, "豆沙(2000001)", CHAT[0][1]))
         )
+        told = await core.tools.agent_answer(core.tools.ToolCaller(memory, GROUP, core.Settings()), "beliefs", {})
+        assert {one["text"]: one["words"] for one in told["beliefs"]} == {
+            "不讨论政治": f"阿墨(2000003) 2026-03-04「{CHAT[3][1]}」",
+            FRIDAY: f"豆沙(2000001) 2026-03-04「{CHAT[0][1]}」",
+        }
         taboo = (await memory.search_beliefs(GROUP, "不讨论政治", threshold=0.3))[0].belief
         await memory.set_belief_strength(GROUP, taboo.id, 0.1)
         left = [one for one in (await memory.context(GROUP, "我们来讨论一下政治吧")).sections if one.title == "群记忆"]
