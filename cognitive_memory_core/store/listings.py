@@ -26,8 +26,9 @@ from .search.filters import listing_filter
 _PLACES = """
 SELECT scope, max(last) FROM (
     SELECT scope, max(at_us) AS last FROM messages WHERE scope >= ?1 AND scope < ?2 GROUP BY scope UNION ALL
-    SELECT scope, max(at_us) FROM events e WHERE scope >= ?1 AND scope < ?2 GROUP BY scope
-    HAVING EXISTS (SELECT 1 FROM events a WHERE a.scope = e.scope AND a.retired_at IS NULL)
+    SELECT scope, (
+        SELECT at_us FROM events a WHERE a.scope = e.scope AND a.retired_at IS NULL ORDER BY at_us DESC LIMIT 1
+    ) AS last FROM events e WHERE scope >= ?1 AND scope < ?2 GROUP BY scope HAVING last IS NOT NULL
 ) GROUP BY scope ORDER BY 2 DESC, scope"""
 _NEWEST = (  # the newest rows that tell where something happened lately
     "SELECT scope, at_us FROM messages WHERE agent = ? ORDER BY at_us DESC LIMIT ?",
@@ -208,13 +209,14 @@ class OperatorLists(Table):
 def _lately_active(connection: Connection, agent: str) -> list[tuple[str, int]]:
     """Return the latest places of an agent, each with its newest instant, the latest first.
 
-    A place whose newest rows lie before those that are read is left out, since another one might come before it.
+    A place whose newest rows lie before those that are read, or at the instant of the last one, is left out, since
+    another one might come before it: the places are the first ones of :data:`_PLACES`.
     """
     found, since = dict[str, int](), 0
     for query in _NEWEST:
         rows = connection.execute(query, (*bound(agent), _LATELY)).fetchall()
         found |= {key: max(at_us, found.get(key, 0)) for key, at_us in reversed(rows)}
-        since = max(since, rows[-1][1] if len(rows) == _LATELY else 0)
+        since = max(since, rows[-1][1] + 1 if len(rows) == _LATELY else 0)
     return sorted(((key, at) for key, at in found.items() if at >= since), key=lambda one: (-one[1], one[0]))
 
 

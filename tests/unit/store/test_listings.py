@@ -89,6 +89,21 @@ async def test_a_place_of_older_lines_is_not_passed_over(ledger: Ledger) -> None
         assert [one.scope for one in found] == [GROUP.scope, quiet.scope, silent.scope][:limit]
 
 
+async def test_every_place_is_on_one_page(ledger: Ledger) -> None:
+    """A place is on one page of a list, wherever its newest event was forgotten and however many are equally recent."""
+    old = replace(GROUP, group_id="30000")
+    gone = an_event("后来的", old, happened_at=later(hours=9))
+    await ledger.events.commit(a_draft(an_event("早先的", old, happened_at=NOON), gone))
+    await ledger.eraser.forget(gone.id, later(hours=10))
+    places = [replace(GROUP, group_id=str(number)) for number in range(20_000, 21_003)]
+    await ledger.log.append([a_message("早", one, sent_at=later(hours=1)) for one in places])
+    for size in (500, 1_002):
+        listing = PlaceListing(is_counted=False)
+        pages = [await ledger.listings.places(AGENT, listing, size, at) for at in (0, size, 1_000)]
+        assert [one.scope for one in pages[-1]] == [one.scope for one in (*places[1_000:], old)]
+        assert {one.scope for page in pages for one in page} == {one.scope for one in (*places, old)}
+
+
 async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:
     """A list of places is narrowed to one, to a kind, to an id or a part of a name, and leaves out private chats."""
     named = replace(OTHER_GROUP, group_name="散步_群")
