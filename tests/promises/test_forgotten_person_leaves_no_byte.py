@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, NotPermitted, Scene, Settings, Turn
+from tests.support.ledgers import leave_copy
 from tests.support.telling import READING_MILI, a_memory, recalled, tell
 from tests.support.waiting import PATIENCE
 
@@ -128,6 +129,7 @@ async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: 
         await live(memory, rest)
         await memory.export(export)
         lay_by_hand(data, rest)
+    leave_copy(data / "ledger.db", next(rest))
     used = CANARIES[: CANARIES.index(next(rest))]
     assert len(used) > 30
     assert {word for _, word in told_of(data)} == {PERSON, *NAMES, *used}

@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports import Vector
 from cognitive_memory_core.store.profiles import words_of
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
+from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_profile, a_vector, name_person
 
@@ -22,7 +22,6 @@ HERE, THERE = ProfileKey.group("10001"), ProfileKey.group("10002")
 FOREIGN = (ProfileKey.user("2000001", "another"), ProfileKey.member("10001", "2000001", "another"))
 KEYS = (ME, OTHER, MEMBER, OTHER_MEMBER, ELSEWHERE, OTHER_ELSEWHERE, HERE, THERE, *FOREIGN)
 STRANGER = Scene.group("10002", "2000009")
-OPERATED = frozenset(KEYS) - frozenset(FOREIGN)
 
 
 async def taken_in(ledger: Ledger, *profiles: Profile) -> None:
@@ -58,27 +57,6 @@ async def test_new_words_lose_the_old_vector(ledger: Ledger, change: dict[str, o
     assert await vectors.waiting(MODEL, 9) == [(key, words_of(new))]
     await vectors.store(MODEL, [(key, words_of(new), a_vector(0, 1))])
     assert await indexed(ledger) == [(new, a_vector(0, 1))]
-
-
-@pytest.mark.parametrize(
-    ("scene", "expected"),
-    [
-        (GROUP, {MEMBER, OTHER_MEMBER, HERE}),
-        (OTHER_GROUP, {ELSEWHERE, OTHER_ELSEWHERE, THERE}),
-        (PRIVATE, {ME, MEMBER, ELSEWHERE}),
-        (Scene.private("2000003"), set()),
-        (OPERATOR, OPERATED),
-        (Scene.operator(group_id="10001"), OPERATED),
-        (Scene.operator("another"), set(FOREIGN)),
-        (Scene.private("2000001", agent="another"), set(FOREIGN)),
-    ],
-)
-async def test_a_scene_reads_what_the_rule_lets_it(ledger: Ledger, scene: Scene, expected: set[ProfileKey]) -> None:
-    """A scene reads the profiles of the rule: a group its own, a private chat the person's, an operator all."""
-    await taken_in(ledger, *map(a_profile, KEYS))
-    await name_person(ledger, GROUP.scope, "2000001", "阿棠", NOON)
-    assert await readable(ledger, scene) == expected
-    assert all(key.readable_by(scene) for key in expected)
 
 
 async def test_an_open_profile_is_read_in_groups_that_know_its_person(ledger: Ledger) -> None:

@@ -37,6 +37,7 @@ from tests.support.ledgers import (
     a_profile,
     committed,
     later,
+    leave_copy,
     name_person,
     own_key,
 )
@@ -115,6 +116,9 @@ async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -
     """After a purge no phrase, id, name, vector or hashed term of the person is left in any file."""
     ledger = await Ledger.open(path)
     vectors, words = await planted(ledger)
+    await ledger.close()
+    leave_copy(path, f"{NAME}({GONE})")
+    ledger = await Ledger.open(path)
     before = residue(path.parent, vectors, words)
     of_words = {f"words {index}" for index in range(len(words))}
     assert {what.split(" in ")[0] for what in before} >= {*CANARIES, GONE, NAME, "vector 0", *of_words}
