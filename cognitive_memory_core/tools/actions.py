@@ -10,6 +10,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -25,6 +26,7 @@ from ..memory.cognitive_memory import CognitiveMemory
 from ..recall.beliefs_and_profiles import tags_by_hand
 from ..recall.render import minute, words_beside, words_of_belief
 from ..settings.schema import Settings
+from ..tasks import AWAY
 from ..text.people import spoken
 from .tool_arguments import (
     Action,
@@ -238,8 +240,9 @@ async def _search_profiles(
     told: list[Answer] = []
     for hit in shown:
         key = hit.profile.key
-        stored = await caller.memory.get_profile(caller.scene, key.entity_type, _entity_id(key))
-        told.append({**await _profile_answer(caller, stored or hit.profile), "score": round(hit.score, 3)})
+        with suppress(*AWAY):  # one that cannot be read hides no other
+            if stored := await caller.memory.get_profile(caller.scene, key.entity_type, _entity_id(key)):
+                told.append({**await _profile_answer(caller, stored), "score": round(hit.score, 3)})
     return {"profiles": told}
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
+from cognitive_memory_core.disk import Disk
+from cognitive_memory_core.domain.profile import Profile
+from cognitive_memory_core.errors import PermanentError
 from cognitive_memory_core.tools.tool_arguments import ITEMS, TEXT_LENGTH
-from tests.support.clock import FrozenClock
+from tests.support.clock import NOON, FrozenClock
 
 SCENE = core.Scene.group("10001", "2000001", user_name="阿棠")
 ASKED: Mapping[str, Mapping[str, object]] = {
@@ -36,6 +41,33 @@ async def test_a_ledger_that_refuses_reads_is_no_empty_answer(tmp_path: Path, na
         await memory._opened.ledger.close()
         answer = await core.tools.agent_answer(caller, name, asked)
         assert answer.get("degraded") if name == "context" else (answer["ok"], bool(answer["error"])) == (False, True)
+
+
+async def test_an_unreadable_profile_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search of profiles returns those that can be read, also while the disk refuses the file of another one."""
+    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
+    async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock(), background=False) as memory:
+        for user_id in ("2000002", "2000003"):
+            key = core.ProfileKey.member(SCENE.group_id, user_id)
+            await memory._opened.profiles.write(Profile(key, f"成员{user_id}", (), "- 爱喝乌龙茶", NOON))
+    async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock()) as memory:
+        assert await memory.drain(30)
+        caller = core.tools.ToolCaller(memory, SCENE, settings)
+
+        async def found() -> str:
+            action = core.tools.ACTIONS["search_profiles"]
+            return str(await core.tools.answer(caller, "search_profiles", {"query": "乌龙茶"}, action))
+
+        assert "成员2000002" in await found()
+        read = Disk.read
+
+        def refused(disk: Disk, path: Any) -> bytes:
+            if "2000002" in str(path):
+                raise PermanentError("refused") from PermissionError(errno.EACCES, "refused")
+            return read(disk, path)
+
+        monkeypatch.setattr(Disk, "read", refused)
+        assert "成员2000003" in await found()
 
 
 @pytest.mark.parametrize(
