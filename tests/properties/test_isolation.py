@@ -28,7 +28,7 @@ from tests.support.sowing import Extent, Sower
 SMALL = Extent().over(3)
 CHAPTERS, DEEDS, QUESTIONS = 3, 10, 40
 LONG, LONG_LIFE = 10, 8  # chapters; a seed for which a profile is written more often than revisions are kept
-SELDOM = ("search_events narrowed", "profile_revisions")  # one example in three is shown nothing by these
+SELDOM = ("search_events narrowed", "profile_revisions", "events by page")  # one example in three may show nothing
 TAKEN_OUT = "a store gave what only the last check took out"
 Sharing = Literal["isolated", "shared"]
 
