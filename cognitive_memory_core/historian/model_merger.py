@@ -22,6 +22,7 @@ from ..text.people import foreign_ids, is_hearsay
 from ..text.statements import Line, is_talk, offences, speaks_of_rank_or_debt, strange_figures
 from ..text.terms import FUNCTION_WORDS, index_terms
 from ..text.time.time_words import is_time, mentions
+from .page import MOST_EVENTS
 from .rules import LINE_LENGTH, line_as_said, quoted
 
 log = logging.getLogger(__name__)
@@ -99,14 +100,17 @@ def _merged(answer: ProfileAnswer, shown: Sequence[Fact], given: MergeInput, now
 def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, now: datetime) -> MergedLine | None:
     """Return a line that rests on these facts; None if there is none, or if it is about a member who did not say it.
 
-    A fact that has no word in common with the line does not count, and neither does what a member said in it. A
-    group's line that no admin's words carry gives way to the words of its facts, each with who said it.
+    A fact that has no word in common with the line does not count, and neither does what a member said in it, nor a
+    fact beyond the events that a line can name: if it were forgotten, its words would stay.
+    A group's line that no admin's words carry gives way to the words of its facts, each with who said it.
     A line with a number, day or id that its facts lack, with a clause of which they have fewer than half of the words,
     or words such as 我 and 明天, gives way to the words of its facts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
     words = _terms(said)
     facts = [fact for fact in facts if not words.isdisjoint(_terms(fact.text))]
+    nearest = sorted(facts, key=lambda fact: -len(words & _terms(fact.text)))[:MOST_EVENTS]
+    facts = [fact for fact in facts if fact in nearest]
     speakers, is_admins = set[str](), False
     for fact in facts:
         heard: list[tuple[str, frozenset[str]]] = []
@@ -134,8 +138,7 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
         or foreign_ids(plain(said), [source], {}, names)
     )
     if is_sound:
-        best = sorted(facts, key=lambda fact: -len(words & _terms(fact.text)))
-        return MergedLine(title, said, tuple(fact.event_id for fact in best))
+        return MergedLine(title, said, tuple(fact.event_id for fact in nearest))
     return line_as_said(title, quoted(facts, given), facts, now)
 
 

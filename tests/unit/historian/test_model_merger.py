@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.event import Fact
-from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.model_merger import LEFT_OUT, ModelMerger
+from cognitive_memory_core.historian.page import Page
 from cognitive_memory_core.historian.rules import RuleMerger
 from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.prompts.library import PromptLibrary
@@ -64,6 +65,28 @@ async def test_a_line_names_the_events_of_its_facts() -> None:
         line("对桐油过敏", 2, section="pain_points"),
     )
     assert drawn.lines == (MergedLine("身份", "在青岛做木工", ("e1",)), MergedLine("困扰", "对桐油过敏", ("e2",)))
+
+
+@pytest.mark.parametrize("me", ["", "我"])
+async def test_a_line_tells_nothing_of_an_event_that_it_does_not_name(me: str) -> None:
+    """Of more facts than a line can name, worded or quoted, the others are not told: they could not be forgotten."""
+    told = (
+        "青岛做木工",
+        "桐油过敏",
+        "养两只猫",
+        "常爬崂山",
+        "周三值夜班",
+        "会修古琴",
+        "家住城阳",
+        "爱喝绿茶",
+        "怕打雷天",
+    )
+    drawn = await merged(of_person(*(f"我{one}" for one in told)), line(me + "，".join(told), *range(1, 10)))
+    page = Page(None, is_group=False)
+    page.take(drawn)
+    profile = Profile(KEY, LAN.name, (), page.text, NOON, sources=page.sources)
+    for number, words in enumerate(told, 1):
+        assert words not in profile.without_events({f"e{number}"}).summary
 
 
 async def test_a_line_without_facts_is_left_out() -> None:
