@@ -98,9 +98,12 @@ def is_hot(key: str) -> bool:
 
 def with_hot(current: Settings, wanted: Settings) -> Settings:
     """Return ``current`` with its hot settings replaced by those of ``wanted``."""
-    merging = {key.partition(".")[2]: value_at(wanted, key) for key in HOT if "." in key}
-    groups: dict[str, object] = {key: getattr(wanted, key) for key in HOT if "." not in key}
-    return current.model_copy(update={**groups, "profile": current.profile.model_copy(update=merging)})
+    for group, _, name in (key.partition(".") for key in HOT):
+        hot = getattr(wanted, group)
+        if name:
+            hot = getattr(current, group).model_copy(update={name: getattr(hot, name)})
+        current = current.model_copy(update={group: hot})
+    return current
 
 
 class Configuration:

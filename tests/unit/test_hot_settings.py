@@ -15,7 +15,8 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.settings.configuration import with_hot
+from cognitive_memory_core.settings.configuration import is_hot, with_hot
+from cognitive_memory_core.settings.schema import setting_keys, value_at
 from tests.support.clock import FrozenClock
 from tests.support.telling import say
 
@@ -185,3 +186,13 @@ async def test_a_cold_setting_does_not_move(tmp_path: Path) -> None:
         with pytest.raises(core.LimitReached):
             await memory.pin(SCENE, "二")
     assert with_hot(settings, settings) == settings
+
+
+def test_exactly_the_hot_settings_move() -> None:
+    """A change of a number takes effect where its setting is called hot, whatever its group, and nowhere else."""
+    present = core.Settings()
+    halves = {key: value / 2 for key in setting_keys() if type(value := value_at(present, key)) is float}
+    halves |= {key: value // 2 for key in setting_keys() if type(value := value_at(present, key)) is int and value > 1}
+    moved = with_hot(present, core.Settings.from_mapping(halves))
+    now_hot = {key for key in halves if value_at(moved, key) != value_at(present, key)}
+    assert now_hot == {key for key in halves if is_hot(key) and halves[key]}
