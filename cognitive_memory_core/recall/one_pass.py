@@ -80,7 +80,7 @@ OF_CONTEXT, OF_SEARCH = LineReach(16, 2, 8), LineReach(120, 4, 24)
 class Sources:
     """What an answer rests on; ``consent`` checks every item and redacts every line.
 
-    ``wide`` is asked where exact search has too many vectors, ``reranker`` decides relevance.
+    ``wide_index`` is asked where exact search has too many vectors, ``reranker`` decides relevance.
     """
 
     ledger: Ledger
@@ -90,7 +90,7 @@ class Sources:
     names: CurrentNames
     profiles: ProfileReader | None = None
     beliefs: BeliefSearch | None = None
-    wide: Nearest | None = None
+    wide_index: Nearest | None = None
     reranker: Reranker | None = None
 
 
@@ -98,7 +98,7 @@ class Sources:
 class Question:
     """A question within a read filter, and what was said to it outside the process.
 
-    A pass adds to the ``query`` whom and what time it names, by the names of the place. ``wide`` has the ids and
+    A pass adds to the ``query`` whom and what time it names, by the names of the place. ``wide_rows`` are the ids and
     cosines of a wide vector index, ``scores`` a reranker's by event id; None if not asked.
     A question that ``explains`` keeps all candidates, also those below the floor.
     """
@@ -110,15 +110,15 @@ class Question:
     now: datetime
     explains: bool = False
     vector: Vector | None = None
-    wide: Sequence[tuple[str, float]] | None = None
+    wide_rows: Sequence[tuple[str, float]] | None = None
     scores: Mapping[str, float] | None = None
 
     @property
     def is_reranked(self) -> bool:
         """Whether a reranker decides relevance."""
-        asked = self.settings.query
-        is_choice = asked.rerank_candidate_multiplier >= RERANKED_FROM
-        return bool(self.sources.reranker and asked.enable_rerank and is_choice)
+        settings = self.settings.query
+        is_choice = settings.rerank_candidate_multiplier >= RERANKED_FROM
+        return bool(self.sources.reranker and settings.enable_rerank and is_choice)
 
     @property
     def named(self) -> list[Person]:
@@ -135,15 +135,16 @@ class Answer:
     """What a pass has read so far; when time is over it is shown as it is.
 
     ``missing`` are the parts that are not read, with their names in ``degraded``; ``failure`` is the ledger's.
-    ``asked`` are the candidates that a reranker should judge, ``wide`` the rows wanted of a wide index.
+    ``to_rerank`` are the candidates that a reranker should judge, ``wide_wanted`` is the number of rows wanted of a
+    wide index.
     """
 
     question: Question
     missing: dict[str, str] = field(default_factory=dict[str, str])
     failure: UnavailableError | None = None
-    wide: int = 0
+    wide_wanted: int = 0
     candidates: list[Candidate] = field(default_factory=list[Candidate])
-    asked: Sequence[Candidate] = ()
+    to_rerank: Sequence[Candidate] = ()
     hits: Sequence[Hit] = ()
     reading: str = ""  # the part that is read now
 
@@ -199,13 +200,12 @@ class ContextAnswer(Answer):
     basis: Sequence[Message] = ()  # lines on which these beliefs rest, oldest first
     people: KnownPlaces = field(default_factory=lambda: NO_PLACES)
     profiles: TurnProfiles = field(default_factory=TurnProfiles)
+    facts: Sequence[Event] = ()  # on which lines of these profiles rest that a model worded
 
     @property
     def event_ids(self) -> list[str]:
         """The ids of the events that are shown."""
         return [event.id for event in self.events]
-
-    facts: Sequence[Event] = ()  # on which lines of these profiles rest that a model worded
 
     def is_shown(self, line: Message) -> bool:
         """Return whether the caller shows a line of the log."""
@@ -221,22 +221,22 @@ class ContextAnswer(Answer):
 def read_context(answer: ContextAnswer, on: Snapshot) -> None:
     """Read what a context shows."""
     question = _named(answer, on)
-    sources, scene, asked = question.sources, question.read_filter.scene, question.settings.query
-    spare = asked.auto_messages_k + SPARE_LINES + len(answer.shown or ()) if asked.auto_messages_k else 0
+    sources, scene, settings = question.sources, question.read_filter.scene, question.settings.query
+    spare = settings.auto_messages_k + SPARE_LINES + len(answer.shown or ()) if settings.auto_messages_k else 0
     of_lines, found = dict[int, float](), tuple[Iterable[FoundLine], ...](((), ()))
     with answer.part("lines"):
-        lines = found_lines(question, on, question.read_filter, spare, asked.auto_decay, OF_CONTEXT)
+        lines = found_lines(question, on, question.read_filter, spare, settings.auto_decay, OF_CONTEXT)
         of_lines, found = lines.scores, tee(lines.lines)  # read once, and only as far as lines are needed
-        _choose_quotes(answer, found[0])
+        _choose_quotes(answer, found[0])  # without events yet: shown like this if the time ends before they are read
     if scene.has_place:
         with answer.part("pins", "ledger"):
             answer.pins = at_once(sources.ledger.notes.pins, on, scene.scope)
         read_memos(answer, on)
-    best = best_events(answer, on, asked.auto_top_k, asked.auto_decay, asked.min_relevance, of_lines)
+    best = best_events(answer, on, settings.auto_top_k, settings.auto_decay, settings.min_relevance, of_lines)
     answer.events = [one.event for one in best]
     with answer.part("replaced"):
         newer = _replacing(question, on, answer.event_ids)
-        answer.events, answer.replaced = followed(answer.events, newer, asked.auto_top_k)
+        answer.events, answer.replaced = followed(answer.events, newer, settings.auto_top_k)
     with answer.part("quotations", "lexical" if answer.quotes else ""):
         _choose_quotes(answer, found[1])
         if answer.quotes:
@@ -327,26 +327,22 @@ def best_events(
     alone. An identity query ("who is ...") that finds little also returns the newest events of whom it asks about.
     """
     question = answer.question
-    query, read_filter, asked, ledger = (
-        question.query,
-        question.read_filter,
-        question.settings.query,
-        question.sources.ledger,
-    )
+    query, read_filter, ledger = question.query, question.read_filter, question.sources.ledger
+    settings = question.settings.query
     limit = min(max(top_k, 0), MAX_RESULTS)
-    wanted = min(limit * asked.rerank_candidate_multiplier, MAX_CANDIDATES)
+    wanted = min(limit * settings.rerank_candidate_multiplier, MAX_CANDIDATES)
     if not (wanted and query.terms):
         answer.missing = {part: name for part, name in answer.missing.items() if part not in ("words", "vectors")}
         return []
     words = dense = None
-    answer.wide = 0
+    answer.wide_wanted = 0
     with answer.part("words"):
         corpora = ledger.corpora
         words = _among_the_named(question, limit, wanted, partial(corpora.found_events, on, query.terms))
-    if question.sources.wide and question.wide is None and question.vector is not None:
+    if question.sources.wide_index and question.wide_rows is None and question.vector is not None:
         with answer.part("wide"):
-            answer.wide = wanted if ledger.corpora.is_wide(on, read_filter) else 0
-    if question.vector is not None and not answer.wide:
+            answer.wide_wanted = wanted if ledger.corpora.is_wide(on, read_filter) else 0
+    if question.vector is not None and not answer.wide_wanted:
         vector = question.vector
         with answer.part("vectors"):
             dense = _among_the_named(question, limit, wanted, partial(_nearest, question, on, vector))
@@ -355,9 +351,9 @@ def best_events(
     answer.candidates = _joined(question, dense, words, 0.0 if keeps_all else floor)
     hits: Sequence[Candidate] = answer.candidates
     if is_reranked:
-        answer.asked = collapsed(weighed(above(hits, 0.0), query.windows, query.people))[:wanted]
-        hits = judged(answer.asked, hits, question.scores)
-    enough = max(floor, asked.min_relevance, LEAST)
+        answer.to_rerank = collapsed(weighed(above(hits, 0.0), query.windows, query.people))[:wanted]
+        hits = judged(answer.to_rerank, hits, question.scores)
+    enough = max(floor, settings.min_relevance, LEAST)
     about = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
     if query.asks_who and about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):
         with answer.part("newest", "ledger"):
@@ -367,7 +363,7 @@ def best_events(
             hits = widened(hits, newest, enough)
             answer.candidates += (one for one in hits if one not in answer.candidates)
     ranked = weighed(above(hits, floor), query.windows, query.people, decay, question.now, lines or {})
-    return diversified(collapsed(ranked), asked.diversity, limit)
+    return diversified(collapsed(ranked), settings.diversity, limit)
 
 
 def _among_the_named(
@@ -387,12 +383,12 @@ def _among_the_named(
 
 def _nearest(question: Question, on: Snapshot, vector: Vector, read_filter: ReadFilter, limit: int) -> list[Scored]:
     """Return the nearest events: those of the wide index, or by exact search."""
-    sources, wide = question.sources, question.wide or ()
+    sources, rows = question.sources, question.wide_rows or ()
     near: list[tuple[Event, float]] = []
-    if wide and read_filter is question.read_filter:
-        found = at_once(sources.ledger.events.fetch, on, [event_id for event_id, _ in wide])
+    if rows and read_filter is question.read_filter:
+        found = at_once(sources.ledger.events.fetch, on, [event_id for event_id, _ in rows])
         events = {one.id: one for one in found if read_filter.admits(one)}
-        near = [(events[event_id], cosine) for event_id, cosine in wide if event_id in events]
+        near = [(events[event_id], cosine) for event_id, cosine in rows if event_id in events]
     if len(near) < limit:  # rows may hide behind equal ones, or erased ones that the index still has
         near = sources.ledger.corpora.found_nearest(on, vector, read_filter, limit)
     similarity = sources.embedder.calibration.similarity
@@ -425,11 +421,8 @@ def _replacing(question: Question, on: Snapshot, asked: Sequence[str]) -> list[E
 
 def _traced(answer: Answer, on: Snapshot, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
     """Add the events made from the lines ``said``; each scores at least :data:`TRACED` times its best line."""
-    lines, made, read_filter = (
-        {key: hit for hit in said for key in hit.event.sources},
-        list[Event](),
-        answer.question.read_filter,
-    )
+    lines = {key: hit for hit in said for key in hit.event.sources}
+    made, read_filter = list[Event](), answer.question.read_filter
     with answer.part("sources"):
         made = at_once(answer.question.sources.ledger.events.made_of, on, lines.keys(), read_filter)
     found = {hit.event.id: hit for hit in known}
@@ -476,13 +469,13 @@ def hit_of(found: FoundLine) -> Hit:
 def _choose_quotes(answer: ContextAnswer, found: Iterable[FoundLine]) -> None:
     """Choose the best lines that are relevant, and that neither the caller nor a shown event shows."""
     question, quotes, candidates = answer.question, list[FoundLine](), list[LineCandidate]()
-    asked = question.settings.query
+    settings = question.settings.query
     of_events = {key for event in answer.events for key in event.sources}
     for one in found:
         cut = "shown_as_event" if one.line.key in of_events else None
         cut = "recent" if answer.is_shown(one.line) else cut
-        cut = "relevance" if one.relevance < asked.min_relevance else cut
-        cut = "limit" if cut is None and len(quotes) == asked.auto_messages_k else cut
+        cut = "relevance" if one.relevance < settings.min_relevance else cut
+        cut = "limit" if cut is None and len(quotes) == settings.auto_messages_k else cut
         if cut == "limit" and not question.explains:
             break
         quotes += [one] if cut is None else []

@@ -134,7 +134,7 @@ class Recall:
 
         A query without terms finds nothing. A hit on the log has the surrounding lines that the scene may read.
         """
-        query, kinds = await self._asked(text, read_filter.scene), set(read_filter.kinds)
+        query, kinds = await self._parsed(text, read_filter.scene), set(read_filter.kinds)
         if top_k <= 0 or not query.terms:
             return SearchResult()
         answer = Answer(self._question(read_filter, query, self._settings.current))
@@ -157,15 +157,15 @@ class Recall:
         *,
         explains: bool = False,
     ) -> tuple[ContextAnswer, Context]:
-        query, asked = await self._asked(text, scene), settings.query
+        query, limits = await self._parsed(text, scene), settings.query
         if query.says_little:  # a greeting asks for nothing
             query = replace(query, terms=())
         read_filter = self.sources.consent.present_filter(scene)
         answer = ContextAnswer(self._question(read_filter, query, settings, explains), shown=shown)
         missing = {"notes": "ledger"} if scene.has_place else {}
         if query.terms:
-            missing |= {"lines": "lexical"} if asked.auto_messages_k else {}
-            missing |= {"words": "lexical", "vectors": "vectors"} if asked.auto_top_k > 0 else {}
+            missing |= {"lines": "lexical"} if limits.auto_messages_k else {}
+            missing |= {"words": "lexical", "vectors": "vectors"} if limits.auto_top_k > 0 else {}
             missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
         if self.sources.profiles:
             missing["profiles"] = "profiles"
@@ -177,7 +177,7 @@ class Recall:
     def _question(self, read_filter: ReadFilter, query: Query, settings: Settings, explains: bool = False) -> Question:
         return Question(self.sources, read_filter, query, settings, self.sources.clock.now(), explains)
 
-    async def _asked(self, text: str, scene: Scene) -> Query:
+    async def _parsed(self, text: str, scene: Scene) -> Query:
         """Parse a question, as if nobody were known in its place."""
         read = partial(query_of, text, scene, self.sources.clock.now().astimezone(self._settings.current.zone))
         return await asyncio.to_thread(read) if len(text) > LONG else read()
@@ -185,8 +185,8 @@ class Recall:
     async def _answered(self, answer: AnAnswer, read: Callable[[AnAnswer, Snapshot], None]) -> AnAnswer:
         """Fill an answer by ``read(answer, snapshot)``; what is not read when it fails or is late stays missing.
 
-        A vector is asked for first. If the answer wants more (rows of a wide index, then a reranker's scores), it is
-        asked for, and the answer is read again with it.
+        The query's vector comes first. If the answer then wants rows of a wide index, and after that a reranker's
+        scores, each is fetched, and the pass reads again with it.
         """
         last, question, sources = answer, answer.question, self.sources  # of the latest pass
         end = asyncio.get_running_loop().time() + self._patience
@@ -205,10 +205,10 @@ class Recall:
                 if question.vector is None:
                     answer.missing["vectors"] = missing["vectors"] = "embedding"
             await self._read(partial(read, answer), end)
-            if answer.wide and sources.wide and question.vector is not None:
-                rows = sources.wide(question.vector, answer.question.read_filter, answer.wide)
-                await again(wide=await self._awaited(rows, end) or ())
-            if (asked := last.asked) and sources.reranker:
+            if answer.wide_wanted and sources.wide_index and question.vector is not None:
+                rows = sources.wide_index(question.vector, answer.question.read_filter, answer.wide_wanted)
+                await again(wide_rows=await self._awaited(rows, end) or ())
+            if (asked := last.to_rerank) and sources.reranker:
                 last.missing["rerank"] = "rerank"
                 texts = [one.event.text for one in asked]
                 scores = await self._awaited(sources.reranker.scores(question.query.text, texts), end) or ()

@@ -116,7 +116,7 @@ async def opened(
     ledger.corpora = Watched(ledger.corpora, witness)
     engine.compose()
     if engine.reconciler:
-        engine.recall.sources.wide = WatchedStore(engine.reconciler, ledger, witness).nearest
+        engine.recall.sources.wide_index = WatchedStore(engine.reconciler, ledger, witness).nearest
         index: Any = ledger.corpora
         index.is_wide = lambda _connection, _read_filter: True
     await engine.consent.load()

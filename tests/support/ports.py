@@ -241,7 +241,7 @@ def a_recall(
     tables = {name: getattr(ledger, name) for name in ("events", "notes", "names", "database")}
     replaced = SimpleNamespace(**(tables | {name: table for name, table in given.items() if table is not None}))
     settings = settings or Live(Settings())
-    of_sources = {name: parts.pop(name, None) for name in ("profiles", "beliefs", "wide", "reranker")}
+    of_sources = {name: parts.pop(name, None) for name in ("profiles", "beliefs", "wide_index", "reranker")}
     sources = Sources(
         cast("Ledger", replaced),
         embedder or CountingEmbedder(),

@@ -172,7 +172,7 @@ async def test_a_wide_index_is_asked_where_there_are_too_many_vectors(wide, foun
         return [first, *[("tea", 0.5)] * limit][: found if found == 1 else limit]
 
     retriever = a_retriever(events, ListedWords(), index)
-    retriever.sources.wide = nearest
+    retriever.sources.wide_index = nearest
     hits = ids(await search(retriever))
     assert index.limits == asked
     assert hits == (["hill", "tea"] if not asked else ["tea"])
