@@ -143,7 +143,7 @@ class Event:
 
     @property
     def is_own_words(self) -> bool:
-        """Whether no quote is somebody else's, so that the event follows its voice from a group into a private chat."""
+        """Whether all quotes are of the event's sender, who may then be reminded of it in private, too."""
         return all(quote.sender_id == self.sender_id for quote in self.quotes)
 
     def readable_by(self, scene: Scene) -> bool:

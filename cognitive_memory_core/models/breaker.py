@@ -45,7 +45,7 @@ class Breaker:
     async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
         """Call the component, or raise UnavailableError at once while the breaker is open.
 
-        A call that runs for more than ``overdue`` seconds is told of then, although its caller still waits.
+        A call that runs for more than ``overdue`` seconds is reported then, while its caller still waits.
         """
         is_probe = self.state == "failed"
         rest = self._paused_until - self._elapsed()

@@ -236,7 +236,7 @@ def named_lines(
 def minute(instant: datetime, zone: tzinfo, *, with_weekday: bool = False) -> str:
     """Return an instant as local time of the zone, to the minute.
 
-    The words of a line (周五, 明天) can be dated from the weekday.
+    With the weekday a model can date what a line says (周五, 明天).
     """
     try:
         local = instant.astimezone(zone)

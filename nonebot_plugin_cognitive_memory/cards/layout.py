@@ -189,7 +189,7 @@ LIGHT, DARK = map(_theme, TOKENS.read_text("utf-8").split("@media"))
 
 @dataclass(frozen=True)
 class Words:
-    """Clusters of one line from ``x`` on; ``y`` is the middle of the line's height."""
+    """The :func:`clusters` of one line, drawn from ``x`` on; ``y`` is the middle of the line's height."""
 
     x: float
     y: float

@@ -162,7 +162,7 @@ async def correct(visit: Visit) -> Response:
 
 
 async def _changed_meanwhile(visit: Visit, event_id: str, typed: str | None = None) -> Response:
-    """Answer that somebody else was quicker: what stands for the event now, and what was typed."""
+    """Answer that somebody else changed the event first, with its present text and what was typed."""
     return await _shown(visit, await visit.memory.listings.present(visit.scene(), event_id), typed, is_refused=True)
 
 

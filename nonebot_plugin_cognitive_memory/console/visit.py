@@ -160,7 +160,7 @@ class Visit:
     async def offered_places(
         self, chosen: core.Scope | None, kind: core.PlaceKind | None = None
     ) -> list[core.PlaceEntry]:
-        """Return the places that a form offers: those active last, and the chosen one even if it is not among them."""
+        """Return the places that a form offers: the most recently active ones, and always the chosen one."""
         latest = await self.latest_places(OFFERED, kind=kind)
         if chosen is None or any(one.scope == chosen for one in latest):
             return latest

@@ -322,7 +322,7 @@ def cosines(matrix: Vectors, asked: Vectors) -> Vectors:
 
 
 def best(seqs: NDArray[np.int64], scores: NDArray[Any], limit: int) -> dict[int, float]:
-    """Return the highest scores by seq, best first; equal scores are ordered newest first."""
+    """Return the ``limit`` highest scores by the seq of their row, best first; of equal ones the newest row first."""
     if 0 < limit < len(seqs) and len(seqs) > SORTED:
         least = np.partition(scores, len(seqs) - limit)[len(seqs) - limit]
         among = np.flatnonzero(scores >= least)
