@@ -170,7 +170,9 @@ async def add(visit: Visit) -> Response:
     """Hand in what somebody said as an observation, of which the historian makes a memory."""
     user_id, _ = await visit.person(visit.sent("user_id").strip())
     scene = visit.scene_of_person(visit.place(visit.sent("place")), user_id)
-    if scene is None or not user_id.isascii():  # a name that nobody has, or several have, is no id
+    entry = await visit.memory.listings.person(visit.scene(), user_id)
+    is_id = user_id.isdigit() or bool(entry.name)  # a name that nobody has, or several have, is none
+    if scene is None or not (is_id or scene.kind == "private"):
         raise core.BadArgument(visit.words("question.needs_person"))
     job_id = await visit.memory.remember(core.Turn(scene, observations=[visit.sent("text")]))
     notice = visit.words("memories.added" if job_id else "memories.not_added")

@@ -10,6 +10,7 @@ from typing import Any
 from nonebug import App
 
 import cognitive_memory_core as core
+from tests.support.clock import NOON
 from tests.support.model_server import ModelServer, status
 
 from .console_stage import Console, Visitor, console
@@ -53,13 +54,17 @@ async def test_lines_of_a_profile_by_hand(shown: Console) -> None:
 
 
 async def test_a_memory_is_added_by_hand(shown: Console) -> None:
-    """What a person said is handed in on the page of the place, for a person only, who may be called by name."""
+    """What a person said is handed in on the page of the place, for one person, by id or by a name of nobody else."""
     async with shown.visited() as visitor:
         said = {"place": "group/20001", "text": "我周末都在图书馆"}
         assert "收下了" in await visitor.act("/memories/add", **said, user_id="阿棠")
         assert await shown.memory.drain(30)
         assert "图书馆" in await visitor.look("/memories", user_id="2000001")
-        for nobody in ("", "没有这个人"):
+        for user_id in ("2000011", "2000012"):
+            scene = core.Scene.group("20001", user_id, user_name="Kay", group_name="读书会")
+            await shown.memory.observe(core.Message(f"of {user_id}", scene, "大家好呀", NOON))
+        assert await shown.memory.drain(30)
+        for nobody in ("", "没有这个人", "Nobody", "Kay"):
             refused = await visitor.send("/memories/add", form_token=await visitor.form_token(), **said, user_id=nobody)
             assert refused.status_code == 422
             assert "我周末都在图书馆" in refused.text
