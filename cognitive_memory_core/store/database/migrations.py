@@ -32,9 +32,9 @@ _FRAME_HEAD = struct.Struct(">II8s8x")  # page number, size after a commit or 0,
 
 
 def migrate(connection: Connection, path: Path) -> None:
-    """Bring a file to the present format in one transaction, a file of an earlier one after it was copied."""
+    """Bring a file of an earlier format, after copying it, or a new file to the present format in one transaction."""
     found = version(connection)
-    if found == FORMAT:
+    if found >= FORMAT:
         return
     script = SCHEMA
     if found:

@@ -256,7 +256,7 @@ INCOGNITO = Columns(Incognito, "incognito", ends_us=lambda period: micros(period
 @lru_cache(maxsize=2048)  # the same people speak again and again
 def _scene(row: tuple[Any, ...]) -> Scene:
     agent, place, group_id, user_id, user_name, group_name, is_admin = row
-    kind = place if user_id else "operator"
+    kind = "private" if place == "private" else "group" if user_id else "operator"  # also of a damaged row
     return Scene(kind, agent, group_id, user_id, user_name, group_name, bool(is_admin))
 
 

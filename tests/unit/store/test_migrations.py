@@ -59,6 +59,15 @@ def test_a_new_file_gets_all_tables_and_needs_no_copy(connection: Connection, pa
     assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
 
 
+def test_a_later_file_is_left_as_it_is(connection: Connection, path: Path) -> None:
+    """A file that turns out to be of a later format is neither changed nor stamped as one of the present."""
+    migrations.migrate(connection, path)
+    connection.executescript(f"CREATE TABLE of_later (c); PRAGMA user_version = {schema.FORMAT + 1};")
+    migrations.migrate(connection, path)
+    assert version(connection) == schema.FORMAT + 1
+    assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
+
+
 def test_an_upgrade_that_fails_is_undone(connection: Connection, path: Path) -> None:
     """A failing upgrade is undone as a whole, and can be repeated once its cause is gone."""
     migrations.migrate(connection, path)
