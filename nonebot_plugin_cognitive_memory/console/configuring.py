@@ -14,9 +14,10 @@ from .. import replies
 from ..hot_settings import hot_settings
 from .pages import LANGUAGES
 from .running import models
-from .visit import Found, Visit
+from .visit import ALIKE, Found, Visit
 
 PREFIX = "COGNITIVE_MEMORY__"
+LISTS = "capture.groups", "capture.ignore_groups", "capture.ignore_users"  # of ids
 GROUPS = {  # by the beginning of their keys
     "record": ("capture.", "pins.", "sharing"),
     "recall": ("query.",),
@@ -75,13 +76,29 @@ async def change(visit: Visit) -> Response:
     if visit.sent("action") == "reset":
         result = await hot_settings.reset(key)
     else:
-        result = await hot_settings.change(key, visit.sent("value"))
+        result = await hot_settings.change(key, await _with_ids(visit, key, visit.sent("value")))
     language: Literal["zh", "en"] = "zh" if visit.language == "zh" else "en"
     values = {_meaning(one, language): hot_settings.configuration.state(one).value for one in result.changed}
     changed = "; ".join(visit.words("settings.now", meaning=meaning, value=now) for meaning, now in values.items())
     if not changed and not result.problems:
         changed = visit.words("settings.same")
     return visit.go("/settings", notice=changed, at=key, reported=result.problems, text=visit.sent("search"))
+
+
+async def _with_ids(visit: Visit, key: str, value: str) -> str:
+    """Return the value of a setting; in a list of groups or people, ids stand for the names that one alone has."""
+    if key not in LISTS:
+        return value
+    listings, scene, ids = visit.memory.listings, visit.scene(), list[str]()
+    for said in filter(None, (one.strip(" []\"'") for one in value.replace("，", ",").split(","))):
+        if key == "capture.ignore_users":
+            named = {one.user_id: one.name for one in await listings.people(scene, said, ALIKE, 0)}
+        else:
+            asked = core.PlaceListing(kind="group", text=said, is_counted=False)
+            named = {one.scope.place_id: one.name for one in await listings.places(scene, asked, ALIKE)}
+        alike = [one for one, name in named.items() if name == said]
+        ids.append(alike[0] if len(alike) == 1 and said not in named else said)
+    return ",".join(ids) or "[]"
 
 
 def env_line(state: core.SettingState) -> str:

@@ -13,7 +13,7 @@ import cognitive_memory_core as core
 from ..erasure import erased_person, erased_place
 from ..onebot import plain_lines
 from .charts import days_of, graph
-from .memories import calendar_of
+from .memories import YEAR, calendar_of
 from .pages import minute
 from .visit import PAGE, Changed, Found, Visit
 
@@ -138,7 +138,7 @@ async def place(visit: Visit) -> Response:
     listings, scene = visit.memory.listings, visit.scene()
     profiles = await listings.profiles(scene, None, scope.place_id, PAGE, 0)
     own = [one for one in profiles if one.key.group_id == scope.place_id and not one.key.user_id]
-    activity = await visit.memory.activity(_scene_of(scope), days=7 * WEEKS)
+    activity = await visit.memory.activity(_scene_of(scope), days=YEAR)
     days = {day.day: day.messages for day in activity.days}
     answers = await listings.answers(scene, scope, ANSWERING, ANSWERS) if scope.kind == "group" else []
     events = await listings.events(scene, core.EventListing(scope), LATELY, 0)
@@ -150,7 +150,7 @@ async def place(visit: Visit) -> Response:
         members=[one for one in profiles if one.key.group_id == scope.place_id and one.key.user_id],
         pins=pins,
         owners=await visit.people_named(one.owner_id for one in pins),
-        days=calendar_of(visit, days, place=visit.asked("place"), user_id="", weeks=WEEKS),
+        days=calendar_of(visit, days, place=visit.asked("place"), user_id=""),
         graph=graph(answers, visit.words("memory.the_bot")),
         events=events,
         newer=await listings.replaced(scene, events),

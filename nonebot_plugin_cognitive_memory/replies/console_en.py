@@ -375,6 +375,7 @@ WORDS: Mapping[str, str] = {
         "of what the group could keep. Nothing is kept before you accept it."
     ),
     "suggestions.choose": "choose a group",
+    "suggestions.choose_one": "Choose a group to see its suggestions.",
     "suggestions.count": "{count} suggestions",
     "suggestions.met": "met by {people} people on {days} days, first {first}, last {last}",
     "suggestions.draft": "The belief that this would become:",
@@ -479,7 +480,7 @@ WORDS: Mapping[str, str] = {
     "do.without_embedding": "Good enough; set one for better search by meaning.",
     "lines.about": "What was said, day by day. Lines that became a memory are marked.",
     "lines.became": "became a memory",
-    "lines.count": "{count} lines",
+    "lines.count": "{count} lines, {became} became a memory",
     "lines.day": "Day",
     "lines.look": "See what was said",
     "lines.none": "No lines here: nobody spoke, or they are older than capture.log_days.",

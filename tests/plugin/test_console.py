@@ -57,11 +57,13 @@ async def test_what_is_forgotten_in_bulk_is_undone_at_once(shown: Console) -> No
 
 
 async def test_a_correction_keeps_the_earlier_wording(shown: Console) -> None:
-    """A corrected memory links its earlier wording, and undoing the correction brings that back."""
+    """A corrected memory is nobody's line and links its earlier wording; undoing the correction brings that back."""
     async with shown.visited() as visitor:
         listed = await visitor.look("/memories", kind="preference")
         event_id = listed.split('name="id" value="', 1)[1].split('"', 1)[0]
         corrected = await visitor.act("/memories/correct", id=event_id, text="阿棠(2000001) 喜欢科幻小说")
+        listed = (await visitor.look("/memories")).split("喜欢科幻小说")[1].split("</article>")[0]
+        assert "句原话" not in listed, "the new wording is nobody's line"
         assert "科幻小说" in corrected
         assert "推理小说" in corrected  # as the other wording
         assert "换回了" in await visitor.act("/memories/undo")

@@ -316,6 +316,7 @@ async def test_a_day_of_the_calendar_leads_to_its_lines(shown: Console) -> None:
         (said,) = [day for day in days if "新的在保险柜里" in day]
         assert said.index("早上好") < said.index("新的在保险柜里") < said.index("我记一下")
         assert "成了记忆" in said.split("新的在保险柜里")[0].split("早上好")[1]
+        assert "1 句成了记忆</small>" in said
         nobody = await visitor.look("/lines", place="group/20002", user_id="阿棠")
         assert "保险柜" not in nobody
 
@@ -391,6 +392,20 @@ async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> 
             "/settings/change", form_token=await visitor.form_token(), key="http.token", value="x", action="set"
         )
         assert unchangeable.status_code == 422
+
+
+async def test_whom_not_to_record_may_be_told_by_name(shown: Console) -> None:
+    """In the lists of groups and people that are not recorded, a name that one alone has is stored as its id."""
+    async with shown.visited() as visitor:
+        for key, value, stored in (
+            ("capture.ignore_groups", "爬山群，20009", "20002&#34;, &#34;20009"),
+            ("capture.ignore_users", '["豆沙"]', "2000002"),
+            ("capture.ignore_groups", "没见过的群", "没见过的群"),
+        ):
+            page = await visitor.act("/settings/change", key=key, value=value, action="set")
+            assert f"现在是 [&#34;{stored}&#34;]" in page
+        for key in ("capture.ignore_groups", "capture.ignore_users"):
+            await visitor.act("/settings/change", key=key, action="reset")
 
 
 async def test_an_export_is_not_removed_while_it_is_written(app: App) -> None:
