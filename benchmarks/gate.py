@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from cognitive_memory_core.domain.turn import JobContext
-from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
+from cognitive_memory_core.historian.statements import GivenLines, Verdict, verdict_on
 from cognitive_memory_core.text.statements import offences
 
 from .chat_set import Chat, read
@@ -39,7 +39,7 @@ class Fact:
 
     def judged(self) -> Verdict:
         """Judge this text beside its evidence."""
-        return judge(self.text, self.original, GivenLines(self.context), self.job_context)
+        return verdict_on(self.text, self.original, GivenLines(self.context), self.job_context)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -155,7 +155,7 @@ class Considerer:
                 kept.append(line)
         return kept if _last_speaker(kept) else []
 
-    def waiting_count(self, scene: core.Scene) -> tuple[int, float]:
+    def waiting(self, scene: core.Scene) -> tuple[int, float]:
         """Return how many lines of people are collected in a place, and in how many seconds they are due."""
         pending = self._pending.get(scene.scope)
         if pending is None:
@@ -187,11 +187,11 @@ class Considerer:
         for pending in list(self._pending.values()) if self._memory().is_running else ():
             if pending.due_at(self._capture) <= now:
                 pending.not_before = now + RETRY
-                if await self._is_submitted([one for one in pending.lines.items() if one[1].at <= latest]):
+                if await self._submit([one for one in pending.lines.items() if one[1].at <= latest]):
                     pending.not_before = 0.0
 
-    async def _is_submitted(self, lines: Sequence[tuple[str, Heard]]) -> bool:
-        """Hand lines over, one dialogue at a time; return False if the memory refused one, so that all are retried.
+    async def _submit(self, lines: Sequence[tuple[str, Heard]]) -> bool:
+        """Hand lines over, one dialogue at a time; return whether the memory took all: if not, all are tried again.
 
         Lines that a turn, dialogue or event already covers are omitted.
         """

@@ -29,7 +29,7 @@ from .command_table import chat_text
 from .config import setup
 from .erasure import on_erased
 from .heard import find_message, line_copies, sent_at
-from .left_places import note_departure, returned
+from .left_places import note_departure, note_return
 from .lifecycle import lifetime
 from .limits import warn_once
 from .onebot import FORWARDED, Wording, v11, v12, worded
@@ -70,7 +70,7 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
         addressed = _addressed(message, wording, asker, event)
 
         async def keep(memory: core.CognitiveMemory) -> None:
-            if await _is_kept(memory, message, addressed) and event is not None and message.scene == asker:
+            if await _record(memory, message, addressed) and event is not None and message.scene == asker:
                 with unrecorded():
                     await announce(bot, event, message.scene)
 
@@ -112,7 +112,7 @@ def _own_message(
 def _addressed(
     message: core.Message, wording: Wording, asker: core.Scene | None, event: Event | None
 ) -> list[tuple[core.Scene, datetime]]:
-    """Return whom a message of the bot answers or mentions, each with the time at which they must be recorded.
+    """Return whom a message of the bot answers or mentions, each with the time for which consent is asked.
 
     It is the time of the answered line, not of the answer: the answer to an incognito line may come after incognito has
     ended, from another task, or as a reply.
@@ -126,10 +126,10 @@ def _addressed(
     return addressed + [(scene, message.sent_at) for scene in mentioned if scene]
 
 
-async def _is_kept(
+async def _record(
     memory: core.CognitiveMemory, message: core.Message, people: Iterable[tuple[core.Scene, datetime]]
 ) -> bool:
-    """Record a message, and let it be considered, if everybody of ``people`` may be recorded; return whether."""
+    """Record a message, and let it be considered, if each of ``people`` may be recorded; return whether it was."""
     if not memory.is_running or not all([await memory.may_record(scene, at) for scene, at in people]):
         return False
     await memory.observe(message)
@@ -206,12 +206,12 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
         if first_id != message.id or said != message.text:
             message = replace(message, id=first_id, text=said)
         heard.note_line(message)
-        await returned(message.scene)
+        await note_return(message.scene)
         if isinstance(bot, v12.Bot):
             platform_names.ask(bot, message.scene, message.sent_at)
         if message.text:
             people = [(message.scene, message.sent_at)]
-            await lifetime.hand_in(partial(_is_kept, message=message, people=people))
+            await lifetime.hand_in(partial(_record, message=message, people=people))
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         warn_once(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 

@@ -26,7 +26,7 @@ from .onebot import v11, v12, worded
 from .scene import fields_of, find_scene, line_id
 
 HOUR = 3_600.0
-PROMPT = 300.0  # seconds within which an answer follows its context
+ANSWERED_WITHIN = 300.0  # seconds after a context in which its answer is sent
 Sources = tuple[str, ...]
 _names: Newest[tuple[core.Scope, str], core.Scene] = Newest(10_000)
 _lines: Newest[tuple[core.Scope, str], tuple[str, datetime]] = Newest(2_000)  # person, time
@@ -84,7 +84,7 @@ class AnswerSources:
         A chat plugin may answer in a task of its own: if the message had no context, the only one of this place in the
         last five minutes is taken; of several it cannot be told which one it was.
         """
-        since, scope = self._clock() - PROMPT, scene.scope
+        since, scope = self._clock() - ANSWERED_WITHIN, scene.scope
         recent = {key: sources for key, (sources, at) in self._built.items() if key[0] == scope and at >= since}
         if (scope, asked_id) in recent:
             self._answers.put((scope, answer_id), recent[scope, asked_id])

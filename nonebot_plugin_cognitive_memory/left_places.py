@@ -106,7 +106,7 @@ async def note_departure(bot: Bot, event: Event) -> None:
         await _write(leaving.leave(scene))
 
 
-async def returned(scene: core.Scene) -> None:
+async def note_return(scene: core.Scene) -> None:
     """Record that the bot is in a place again, because a message was heard there."""
     if leaving is not None and leaving.file.value:
         await _write(leaving.forget(lambda other: other.scope == scene.scope))

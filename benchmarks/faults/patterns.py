@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.historian.statements import GivenLines, judge
+from cognitive_memory_core.historian.statements import GivenLines, verdict_on
 from cognitive_memory_core.models.chat import LONGEST, object_in
 from cognitive_memory_core.text.names import defused
 
@@ -74,7 +74,7 @@ def _timed(read: Callable[[str], object], text: str) -> float:
 
 
 def _judged(text: str) -> object:
-    return judge(text, text[:500], GivenLines((text[:800], *[text[:240]] * 12)), JOB_CONTEXT)
+    return verdict_on(text, text[:500], GivenLines((text[:800], *[text[:240]] * 12)), JOB_CONTEXT)
 
 
 def _read(text: str) -> object:

@@ -48,7 +48,7 @@ class Message:
         """Who said it; "" for the bot itself."""
         return "" if self.is_bot else self.scene.user_id
 
-    @cached_property  # as above
+    @cached_property  # asked for several times a line
     def key(self) -> LineKey:
         """The line's scope and id."""
         return self.scene.scope, self.id

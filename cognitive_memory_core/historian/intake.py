@@ -56,7 +56,7 @@ class Admission:
         """Take a token of the place and one of the person; if either has none, take neither and raise QueueFull."""
         place = ("turn", scene.scope), 1.0, sentences.caller.HERE
         person = ("turn", scene.agent, scene.user_id), PERSON_SHARE, sentences.caller.EACH_PERSON
-        self._take(place, *[person] * bool(scene.user_id))
+        self._take(*((place, person) if scene.user_id else (place,)))
 
     def admit_dialogue(self, scene: Scene) -> None:
         """Take a token of the place's dialogues; raise QueueFull if it has none."""
@@ -199,7 +199,7 @@ class Intake:
                 return None
             job = Job(_job_id(turn), bounded, self.clock.now())
             if bounded.observations and self.settings.current.enabled:
-                await self._enqueue_once(job, named=turn.request_id is not None)
+                await self._enqueue_once(job, may_come_again=turn.request_id is not None)
             elif (memo := job.memo) is not None:
                 await self.memos.keep(memo)
             else:
@@ -222,7 +222,7 @@ class Intake:
             if not any(line.sender_id and line.text.strip() for line in lines):
                 return None
             job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in lines))
-            await self._enqueue_once(Job(job_id, bounded, self.clock.now()), named=True)
+            await self._enqueue_once(Job(job_id, bounded, self.clock.now()), may_come_again=True)
             return job_id
 
     async def withdraw(self, scope: Scope, message_id: str) -> None:
@@ -262,8 +262,8 @@ class Intake:
         )
         return self.consent.admitted(cleaned).within(limits)
 
-    async def _enqueue_once(self, job: Job, *, named: bool) -> None:
-        if named:
+    async def _enqueue_once(self, job: Job, *, may_come_again: bool) -> None:
+        if may_come_again:
             async with self._requests.setdefault(job.id, asyncio.Lock()):
                 if not self.queue.knows(job.id) and not await self.events.done(job.id):
                     await self.queue.enqueue(job)

@@ -75,8 +75,8 @@ class UnwrittenMessages:
             once.setdefault(message.id, message)
         return list(once.values())
 
-    def has_waited(self, number: int) -> bool:
-        """Return whether any message with at most this number is still buffered; numbers grow in order of arrival."""
+    def holds_up_to(self, number: int) -> bool:
+        """Return whether a message with this number or a lower one is still here; numbers grow in order of arrival."""
         return any(lines[0][0] <= number for lines in self._places.values())
 
     def piece(self, limit: int) -> list[Message]:
@@ -247,7 +247,7 @@ class MessageBuffer:
     async def _write(self, *, rest: float) -> None:
         """Write what is buffered now, pausing after each piece for ``rest`` times its duration."""
         newest, started = self._unwritten.newest, time.monotonic()
-        while self._unwritten.has_waited(newest):
+        while self._unwritten.holds_up_to(newest):
             async with self._turn:
                 batch, dropped = self._unwritten.piece(PIECE), self._unwritten.dropped
                 if batch:
@@ -257,7 +257,7 @@ class MessageBuffer:
                     self.loop.trouble.end()
                     if self._unwritten.dropped == dropped:
                         self.crowding.end()
-            if self._unwritten.has_waited(newest):
+            if self._unwritten.holds_up_to(newest):
                 await asyncio.sleep(rest * (time.monotonic() - started))
             started = time.monotonic()
 

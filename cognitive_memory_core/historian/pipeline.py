@@ -60,16 +60,16 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 class Surroundings:
     """A job's work without hidden lines, and what it is read beside.
 
-    ``before`` maps an observation to the event that was made of an equal, earlier one of the same person in this place.
-    ``asked`` are the observations to make statements of: those without such an event and, where a model is asked, those
-    whose event is not absolute, because it may word them better than the rules did.
+    ``told_before`` maps an observation to the event that was made of an equal one, told earlier by the same person in
+    this place. ``asked`` are the observations to make statements of: those without such an event and, where a model is
+    asked, those whose event is not absolute, because it may word them better than the rules did.
     """
 
     is_done: bool
     work: Turn | Dialogue
     job_context: JobContext
     asked: Sequence[str] = ()
-    before: Mapping[str, Event] = field(default_factory=dict[str, Event])
+    told_before: Mapping[str, Event] = field(default_factory=dict[str, Event])
 
 
 @dataclass(frozen=True)
@@ -115,17 +115,17 @@ class SurroundingsReader:
     def _beside(self, connection: Snapshot, alone: Surroundings) -> Surroundings:
         work, job_context, scene, asked = alone.work, alone.job_context, alone.work.scene, alone.asked
         names, read_filter = called(job_context), ReadFilter(scene, without=self.consent.opted_out)
-        before = dict[str, Event]()
+        told_before = dict[str, Event]()
         if isinstance(work, Turn):
             # only what means the same on any day is looked up: 明天去北京 said twice means two trips
             lasting = [text for text in dict.fromkeys(work.observations) if is_timeless(text, names)]
             found = FactBook.events_of_observations(connection, scene.scope, scene.user_id, lasting) if lasting else {}
-            before = {
+            told_before = {
                 text: event
                 for text, event in found.items()
                 if event.person == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
             }
-            known = {text for text, event in before.items() if event.is_absolute or not self.asks_model}
+            known = {text for text, event in told_before.items() if event.is_absolute or not self.asks_model}
             asked = [text for text in asked if text not in known]
         if self.asks_model:
             recent = EventLedger.recent(connection, read_filter, LATELY)
@@ -137,7 +137,7 @@ class SurroundingsReader:
                 answered, earlier = self._lines_beside(connection, work)
                 job_context = replace(job_context, answered=answered, earlier=earlier)
             job_context = replace(job_context, neighbours=tuple(map(self.consent.redacted, near)))
-        return replace(alone, job_context=job_context, asked=asked, before=before)
+        return replace(alone, job_context=job_context, asked=asked, told_before=told_before)
 
     def _near(
         self,
@@ -400,14 +400,14 @@ class Pipeline:
         return await self.events.commit(draft)
 
     async def _statements(self, around: Surroundings, job_context: JobContext) -> list[Statement]:
-        work, before = around.work, around.before
+        work, told_before = around.work, around.told_before
         if isinstance(work, Dialogue):
             return await self.historian.triage(work, job_context)
         fresh = with_fields(work, observations=tuple(around.asked))
         written = await self.historian.rewrite(fresh, job_context) if fresh.observations else []
         better = (
-            replace(said, repeats=before[text].id) if text in before else said
+            replace(said, repeats=told_before[text].id) if text in told_before else said
             for text, said in zip(fresh.observations, written, strict=True)
         )
         known = (text for text in work.observations if text not in around.asked)
-        return [*better, *(repeated(before[text], work.message_ids) for text in known)]
+        return [*better, *(repeated(told_before[text], work.message_ids) for text in known)]

@@ -1,6 +1,6 @@
 """From a model's answer to a statement, checked against the lines that it cites; and lines kept as they were said.
 
-No check judges what words mean. Whose word a statement is: :func:`carries`. What it says: :func:`judge`,
+No check judges what words mean. Whose word a statement is: :func:`carries`. What it says: :func:`verdict_on`,
 :func:`faults`. Whether it may take the place of an event: :func:`is_change`, :func:`is_same`. What fails the checks is
 kept as it was said (:func:`as_said`), whole; an observation of a chat plugin as the bot's note (:func:`as_noted`).
 """
@@ -142,7 +142,7 @@ def judged(answer: StatementAnswer, given: GivenLines, job_context: JobContext, 
     # the checks, and the event whose place it takes
     near = dict(enumerate(job_context.neighbours, 1))
     same, old = near.get(answer.same_as), near.get(answer.replaces)
-    verdict = judge(text, note or "\n".join(line.text for line in cited), given, job_context)
+    verdict = verdict_on(text, note or "\n".join(line.text for line in cited), given, job_context)
     if verdict.is_usable:
         found = faults(told, lines, job_context, old.quotes if old else (), note=note)
         verdict = replace(verdict, faults=tuple(found))
@@ -280,7 +280,7 @@ class Verdict:
         return "".join(said)
 
 
-def judge(text: str, original: str, given: GivenLines, job_context: JobContext) -> Verdict:
+def verdict_on(text: str, original: str, given: GivenLines, job_context: JobContext) -> Verdict:
     """Judge a model's rewrite of ``original``, an observation or lines, beside the lines that the model saw.
 
     Only the first 2,000 characters of each text are read; a longer rewrite is too long anyway.

@@ -343,7 +343,7 @@ class CognitiveMemory(Reads):
         last 14 days that no run has read. Runs use at most half of ``daily_calls``; groups left out come first the next
         time.
         """
-        from ..evolution.evolver import evolve_due  # noqa: PLC0415  # the same
+        from ..evolution.evolver import evolve_due  # noqa: PLC0415  # loaded with what learns
 
         learning = await self._learning()
         return await evolve_due(learning.evolver, learning.may_evolve, within) if self.is_running else 0
@@ -397,7 +397,7 @@ class CognitiveMemory(Reads):
 
         Without a model, or if it fails, only the newest lines that fit are returned. People who opted out are left out.
         """
-        from ..recall.compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # as above
+        from ..recall.compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # loaded with an open memory
 
         lines = checked_dialogue(messages)
         if self._open is None:
@@ -415,7 +415,7 @@ class CognitiveMemory(Reads):
 
     async def status(self) -> Status:
         """Return the status; a failing store is named in it and raises no error."""
-        from .status import Status, collected_status  # noqa: PLC0415  # as above
+        from .status import Status, collected_status  # noqa: PLC0415  # loaded with an open memory
 
         if self._open is None:
             return Status(is_running=False, reason=self.reason)
@@ -437,7 +437,7 @@ class CognitiveMemory(Reads):
         For an operator without a group all places are counted. ``days`` (1 to 366) ends with today in the configured
         time zone. An unavailable ledger raises UnavailableError.
         """
-        from .status import Activity, collected_activity  # noqa: PLC0415  # as above
+        from .status import Activity, collected_activity  # noqa: PLC0415  # loaded with an open memory
 
         if self._open is None:
             return Activity()
@@ -502,8 +502,8 @@ class CognitiveMemory(Reads):
         new or regular file, StorageRefused if the disk refuses.
         """
         await self._learning()  # loads what follows, off the event loop
-        from ..transfer import checked_target, exported  # noqa: PLC0415  # as said
-        from .forgetting import without_forgotten  # noqa: PLC0415  # as said
+        from ..transfer import checked_target, exported  # noqa: PLC0415  # loaded with what learns
+        from .forgetting import without_forgotten  # noqa: PLC0415  # loaded with what learns
 
         opened = self._opened
         target = await asyncio.to_thread(checked_target, Path(path), opened.data_dir)
@@ -522,7 +522,7 @@ class CognitiveMemory(Reads):
     async def discard_export(self, path: Path) -> None:
         """Delete an exported file, and remove it from the copies that an erasure lists."""
         await self._learning()
-        from ..transfer import checked_target  # noqa: PLC0415  # as above
+        from ..transfer import checked_target  # noqa: PLC0415  # loaded with what learns
 
         opened = self._opened
         target = await asyncio.to_thread(checked_target, Path(path), opened.data_dir)
@@ -536,7 +536,7 @@ class CognitiveMemory(Reads):
         refuses; nothing incomplete remains. Indexes are left out and rebuilt when the copy is opened.
         """
         opened, learning = self._opened, await self._learning()
-        from ..transfer import backed_up  # noqa: PLC0415  # as above
+        from ..transfer import backed_up  # noqa: PLC0415  # loaded with what learns
 
         await opened.buffer.flush()
         async with learning.forgetting.turn:  # no erasure meanwhile
@@ -566,9 +566,9 @@ class CognitiveMemory(Reads):
 
 async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning:
     def load() -> ModuleType:
-        from ..store.numpy_on_use import np  # noqa: PLC0415  # loaded when a memory is open already
-        from ..text import statements, terms  # noqa: PLC0415  # the same
-        from . import learning  # noqa: PLC0415  # the same
+        from ..store.numpy_on_use import np  # noqa: PLC0415  # in this thread
+        from ..text import statements, terms  # noqa: PLC0415  # in this thread
+        from . import learning  # noqa: PLC0415  # in this thread
 
         np.unique(np.empty(0))  # loads numpy, and what this uses: a process out of file handles could not
         terms.prepare()

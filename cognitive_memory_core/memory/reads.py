@@ -1,6 +1,7 @@
 """What the façade reads, and the pins and profiles that people change.
 
-Each method checks access before it asks a store, and each row that a store returns.
+Each method checks access before it asks a store, and each row that a store returns. What only an open memory needs is
+imported where it is used: a bot whose memory is absent loads little.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ class Reads:
         date includes its day.
         """
         from ..consent import requested_filter  # noqa: PLC0415  # loaded with an open memory
-        from ..text.time.time_limits import interval_of  # noqa: PLC0415  # the same
+        from ..text.time.time_limits import interval_of  # noqa: PLC0415  # loaded with an open memory
 
         window = interval_of(time_from, time_to, self._settings.current.zone)
         read_filter, opened = requested_filter(scene, user_id, group_id, kinds, window), self._open
@@ -208,7 +209,7 @@ class Reads:
         off or not read. Raises UnavailableError.
         """
         from ..domain.reading import CatchUp, talks_of  # noqa: PLC0415  # few ask
-        from ..text.time.time_limits import instant_of  # noqa: PLC0415  # as above
+        from ..text.time.time_limits import instant_of  # noqa: PLC0415  # loaded with an open memory
 
         start = None if since is None else instant_of(since, self._settings.current.zone, "since")
         if (opened := self._open) is None:
@@ -258,7 +259,7 @@ class Reads:
     @reading(dict, "may_search")
     async def profile_words(self, scene: Scene, profile: Profile) -> Mapping[str, Quote]:
         """Return, by line, the first words on which each line of a stored profile rests that a model worded."""
-        from ..recall.beliefs_and_profiles import events_of_lines, words_of_lines  # noqa: PLC0415  # loaded when open
+        from ..recall.beliefs_and_profiles import events_of_lines, words_of_lines  # noqa: PLC0415  # loaded with an open memory
 
         opened, told = self._opened, events_of_lines(profile)
         events = await opened.ledger.events.fetch([*{one for ids in told.values() for one in ids}]) if told else ()
@@ -287,7 +288,7 @@ class Reads:
     ) -> BeliefPage:
         """Return the beliefs of the scene's group, strongest first: "active", "deprecated" or "all" of them."""
         from ..domain.belief import BeliefPage  # noqa: PLC0415  # loaded with an open memory
-        from ..evolution.beliefs import group_of  # noqa: PLC0415  # the same
+        from ..evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, count, start = self._open, counted(limit, 20), counted(offset, 0, most=MAX_OFFSET)
         if opened is None or not opened.consent.may_recall(scene):
@@ -383,7 +384,7 @@ class Reads:
 
         Sharing lets others read only the present profile: for past ones they get NotPermitted.
         """
-        from .forgetting import forgotten_in  # noqa: PLC0415  # loaded when a memory is open
+        from .forgetting import forgotten_in  # noqa: PLC0415  # loaded with an open memory
 
         opened = self._opened
         await self._permit(scene, key)
@@ -398,7 +399,7 @@ class Reads:
         People may restore their own profile, a group's scene the group's, and an operator any; others raise
         NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
         """
-        from .forgetting import forgotten_in  # noqa: PLC0415  # as above
+        from .forgetting import forgotten_in  # noqa: PLC0415  # loaded with an open memory
 
         opened = self._opened
         await self._permit(scene, key)

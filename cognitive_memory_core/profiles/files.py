@@ -149,12 +149,12 @@ class FileProfiles:
         """
         location = self._location(key)
         with self._lock:
-            past_id = self._revision(location, chosen) if is_revision_id(chosen) else None
-            if past_id is None:
+            past = self._revision(location, chosen) if is_revision_id(chosen) else None
+            if past is None:
                 raise UnknownRevision(sentences.caller.UNKNOWN_REVISION.format(revision_id=chosen))
             current = self._current(location)
-            name = current.profile.name if current else past_id.profile.name
-            rest = without(past_id.profile)
+            name = current.profile.name if current else past.profile.name
+            rest = without(past.profile)
             return self._replace_keeping_revision(location, current, replace(rest, name=name, updated_at=at))
 
     @awaitable

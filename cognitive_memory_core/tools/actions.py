@@ -274,7 +274,7 @@ async def _memory_update(caller: ToolCaller, id: Needed, fact: Needed) -> Answer
     return {"id": (await caller.memory.update_pin(caller.scene, pin.id, fact)).id}
 
 
-async def _memory_delete(caller: ToolCaller, id: Needed) -> Answer:  # noqa: A002  # as above
+async def _memory_delete(caller: ToolCaller, id: Needed) -> Answer:  # noqa: A002  # the contract's name
     pin = await _own_pin(caller, id)
     await caller.memory.unpin(caller.scene, pin.id)
     return {"id": pin.id}

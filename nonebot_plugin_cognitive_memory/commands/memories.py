@@ -42,7 +42,7 @@ async def list_events(call: Call) -> str:
         kind, nothing = "forgotten", replies.commands.NOTHING_FORGOTTEN
     else:
         pins, found = await memory.pins(scene), await memory.events(scene, limit=PAGE + 1, offset=offset)
-        kind, nothing = "items", replies.status.nothing_yet(*considerer.waiting_count(scene))
+        kind, nothing = "items", replies.status.nothing_yet(*considerer.waiting(scene))
     events, shown_pins = found[:PAGE], pins if page == 1 else []
     first = 1 if page == 1 else len(pins) + offset + 1
     if not events and not shown_pins:
@@ -231,7 +231,7 @@ async def catch_up(call: Call) -> str:
             return call.usage
     await _learn_first(scene)
     missed = await memory.catch_up(scene, since=since)
-    return replies.memories.caught_up(missed, scene, zone, considerer.waiting_count(scene)[0])
+    return replies.memories.caught_up(missed, scene, zone, considerer.waiting(scene)[0])
 
 
 async def why(call: Call) -> str:
@@ -256,7 +256,7 @@ async def why(call: Call) -> str:
 
 async def _learn_first(scene: core.Scene) -> None:
     """Let the historian read the newest lines; with a model that is one call for everybody who asks meanwhile."""
-    if not considerer.waiting_count(scene)[0] or _considered.find(scene.scope):
+    if not considerer.waiting(scene)[0] or _considered.find(scene.scope):
         return
     _considered.put(scene.scope, True)
     with suppress(core.CognitiveMemoryError):

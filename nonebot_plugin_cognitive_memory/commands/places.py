@@ -89,7 +89,7 @@ async def show_status(call: Call) -> Answer:
     now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
     remarks = [
         *replies.status.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
-        *replies.status.status_remarks(now, considerer.waiting_count(scene)),
+        *replies.status.status_remarks(now, considerer.waiting(scene)),
     ]
     if lifetime.refused:
         remarks.append(("bad", lifetime.refused))

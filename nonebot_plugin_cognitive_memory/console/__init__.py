@@ -31,9 +31,9 @@ def opened(site: Site | None, settings: core.Settings) -> ConsoleAccess | None:
         logger.warning(replies.log.logged(replies.commands.NEEDS_JINJA))
         return None
     from .application import console_application  # noqa: PLC0415  # Jinja and FastAPI are optional
-    from .records import Records, is_own  # noqa: PLC0415  # the same
-    from .sessions import ConsoleAccess  # noqa: PLC0415  # the same
-    from .visit import ConsoleContext  # noqa: PLC0415  # the same
+    from .records import Records, is_own  # noqa: PLC0415  # Jinja and FastAPI are optional
+    from .sessions import ConsoleAccess  # noqa: PLC0415  # Jinja and FastAPI are optional
+    from .visit import ConsoleContext  # noqa: PLC0415  # Jinja and FastAPI are optional
 
     access, records = ConsoleAccess(), Records()
     logger.add(records.take, level="INFO", filter=is_own, format="{message}")

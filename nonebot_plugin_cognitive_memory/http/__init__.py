@@ -36,7 +36,7 @@ def mounted(driver: Driver, settings: core.Settings) -> Site | None:
         logger.warning(replies.log.logged(replies.http.NEEDS_FASTAPI))
         return None
     from .routes import Backing  # noqa: PLC0415  # FastAPI is optional
-    from .site import Site  # noqa: PLC0415  # the same
+    from .site import Site  # noqa: PLC0415  # FastAPI is optional
 
     site = Site(token, settings.http.hosts, Backing(get_memory, lambda: setup.settings))
     app.mount(PATH, site.app)

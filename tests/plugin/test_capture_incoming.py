@@ -178,11 +178,11 @@ async def test_what_is_not_recorded_is_not_gathered(stage: Stage, group: int) ->
     here = core.Scene.group(str(group), str(user))
     await get_memory().incognito(here, 30)
     await stage.hear(message("我在准备惊喜", user, group))
-    assert considerer.waiting_count(here)[0] == 0
+    assert considerer.waiting(here)[0] == 0
     await get_memory().incognito(here, 0)
     await get_memory().set_switch(here, "off")
     await stage.hear(message("没人听见", new_id(), group))
-    assert considerer.waiting_count(here)[0] == 0
+    assert considerer.waiting(here)[0] == 0
     await get_memory().set_switch(here, "on")
     await stage.hear(message("这一句算", new_id(), group))
-    assert considerer.waiting_count(here)[0] == 1
+    assert considerer.waiting(here)[0] == 1

@@ -236,7 +236,7 @@ async def test_when_lines_are_considered_moves(
         considerer.note(core.Message(f"m{number}", scene, "我们周五去吃火锅", at))
     considerer.follow(core.Settings.from_mapping({"capture": capture}).capture)
     considerer.note(core.Message("m2", scene, "我也去吃火锅", at))
-    assert considerer.waiting_count(scene) == gathered
+    assert considerer.waiting(scene) == gathered
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ async def test_why_it_answered(stage: Stage, group: int) -> None:
 
 def test_answers_that_cannot_be_told_apart() -> None:
     """An answer of a task of its own belongs to the only context of its place; of two it belongs to neither."""
-    from nonebot_plugin_cognitive_memory.heard import HOUR, PROMPT, AnswerSources
+    from nonebot_plugin_cognitive_memory.heard import ANSWERED_WITHIN, HOUR, AnswerSources
 
     now = [0.0]
     sources = AnswerSources(lambda: now[0])
@@ -96,7 +96,7 @@ def test_answers_that_cannot_be_told_apart() -> None:
     assert sources.find(here, "a2") is None
     sources.sent(here, "q2", "a3")
     assert sources.find(here, "a3") == ("e2",)
-    now[0] = PROMPT + 1
+    now[0] = ANSWERED_WITHIN + 1
     sources.sent(here, "q2", "a4")
     assert sources.find(here, "a4") is None
     now[0] = HOUR + 1

@@ -104,7 +104,7 @@ async def test_a_damaged_event_hides_no_job() -> None:
     with closing(sqlite3.connect(ledger.database.path)) as damage, damage:
         damage.execute("UPDATE events SET happened_at = 'never'")
     found = await around(ledger, a_turn(), "阿棠")
-    assert (found.job_context.neighbours, found.before, found.asked) == ((), {}, ("阿棠喜欢乌龙茶",))
+    assert (found.job_context.neighbours, found.told_before, found.asked) == ((), {}, ("阿棠喜欢乌龙茶",))
     assert [person.name for person in found.job_context.people] == ["阿棠"]
 
 
@@ -113,7 +113,7 @@ async def test_heard_before() -> None:
     ledger = a_ledger()
     await ledger.events.commit(Draft("j", (TEA,), observations={TEA.id: "阿棠喜欢乌龙茶"}))
     found = await around(ledger, a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"))
-    assert {said: event.id for said, event in found.before.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}
+    assert {said: event.id for said, event in found.told_before.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}
     assert found.asked == ["阿棠养猫"]
 
 
@@ -133,7 +133,7 @@ async def test_what_nobody_said_here_is_not_heard_before(event: Event) -> None:
     ledger = a_ledger()
     await ledger.events.commit(Draft("j", (event,), observations={event.id: "木鱼是小偷"}))
     await ledger.consent.opt_out("7000001", NOON)
-    assert (await around(ledger, a_turn("木鱼是小偷"))).before == {}
+    assert (await around(ledger, a_turn("木鱼是小偷"))).told_before == {}
 
 
 @pytest.mark.parametrize(

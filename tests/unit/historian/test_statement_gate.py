@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import JobContext, Person
-from cognitive_memory_core.historian.statements import GivenLines, Verdict, judge
+from cognitive_memory_core.historian.statements import GivenLines, Verdict, verdict_on
 from cognitive_memory_core.text.statements import Offence
 from tests.support.clock import NOON
 
@@ -24,7 +24,7 @@ JOB_CONTEXT = JobContext(NOON, Scope("default", "group", "10001"), "读书会", 
 
 def verdict(text: str, original: str, *context: str, job_context: JobContext = JOB_CONTEXT) -> Verdict:
     """Check a text."""
-    return judge(text, original, GivenLines(context), job_context)
+    return verdict_on(text, original, GivenLines(context), job_context)
 
 
 # Texts without relative words.

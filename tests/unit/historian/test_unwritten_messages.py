@@ -42,7 +42,7 @@ def test_what_came_before_a_number_is_told_from_what_came_after() -> None:
     unwritten.add(a_message("一"))
     first = unwritten.newest
     unwritten.add(a_message("二"))
-    assert unwritten.has_waited(first)
+    assert unwritten.holds_up_to(first)
     unwritten.remove(unwritten.piece(1))
-    assert not unwritten.has_waited(first)
-    assert unwritten.has_waited(unwritten.newest)
+    assert not unwritten.holds_up_to(first)
+    assert unwritten.holds_up_to(unwritten.newest)
