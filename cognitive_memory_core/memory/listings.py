@@ -229,8 +229,9 @@ class Listings:
         return self.consent.shown_retired(scene, await self.names.of(await self.stored.fetch(ids))) if done else None
 
     def told(self, scene: Scene, job: Job) -> tuple[list[Message], list[str]]:
-        """Return the lines of the log from which a job learns, and the words that were handed in with it."""
-        operators_agent(scene)
+        """Return the lines of the log from which a job of the agent learns, and the words handed in with it."""
+        if job.scope.agent != operators_agent(scene):
+            return [], []
         work = job.work
         given = work.recent_messages if isinstance(work, Turn) else work.messages
         lines = self.consent.shown(_in_place(job.scope), [one for one in given if isinstance(one, Message)])

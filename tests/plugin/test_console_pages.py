@@ -360,6 +360,7 @@ async def test_what_became_of_a_retried_job_is_shown(shown: Console) -> None:
         failed = await visitor.look("/jobs")
         assert "模型（写记忆）暂时不可用" in failed
         assert "阿棠喜欢桂花乌龙" in failed.split("里面的话（2）")[1].split("</details>")[0]
+        assert "桂花乌龙" not in await visitor.look("/jobs", agent="another")
         assert "任务由规则整理" in failed
         assert "还没有做完" in await visitor.act("/jobs/retry", id="again")
         await shown.memory.resume()
