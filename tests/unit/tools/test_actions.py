@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.disk import Disk
+from cognitive_memory_core.disk import MAX_BYTES, Disk
 from cognitive_memory_core.domain.profile import Profile
 from cognitive_memory_core.errors import PermanentError
 from cognitive_memory_core.tools.tool_arguments import ITEMS, TEXT_LENGTH
@@ -43,7 +42,17 @@ async def test_a_ledger_that_refuses_reads_is_no_empty_answer(tmp_path: Path, na
         assert answer.get("degraded") if name == "context" else (answer["ok"], bool(answer["error"])) == (False, True)
 
 
-async def test_an_unreadable_profile_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class RefusingDisk(Disk):
+    """A disk that refuses to read the files of one person."""
+
+    def read(self, path: Path | str, limit: int = MAX_BYTES) -> bytes:
+        """Read a file, unless it is that person's."""
+        if "2000002" in str(path):
+            raise PermanentError("refused") from PermissionError(errno.EACCES, "refused")
+        return super().read(path, limit)
+
+
+async def test_an_unreadable_profile_hides_no_other(tmp_path: Path) -> None:
     """A search of profiles returns those that can be read, also while the disk refuses the file of another one."""
     settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
     async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock(), background=False) as memory:
@@ -59,14 +68,7 @@ async def test_an_unreadable_profile_hides_no_other(tmp_path: Path, monkeypatch:
             return str(await core.tools.answer(caller, "search_profiles", {"query": "乌龙茶"}, action))
 
         assert "成员2000002" in await found()
-        read = Disk.read
-
-        def refused(disk: Disk, path: Any) -> bytes:
-            if "2000002" in str(path):
-                raise PermanentError("refused") from PermissionError(errno.EACCES, "refused")
-            return read(disk, path)
-
-        monkeypatch.setattr(Disk, "read", refused)
+        memory._opened.profiles._disk = RefusingDisk()
         assert "成员2000003" in await found()
 
 
