@@ -64,8 +64,8 @@ class Learning:
     async def open(self, given: Chat | None) -> None:
         """Build the models and the use cases; ``given`` replaces every configured chat model."""
         opened, live = self.opened, self.opened.settings
-        rules, merging = RuleHistorian(), RuleMerger()
-        self.historian, self.merger, self.budget = rules, merging, opened.budget
+        rules, merging_rules = RuleHistorian(), RuleMerger()
+        self.historian, self.merger, self.budget = rules, merging_rules, opened.budget
         asked = await chats_of(live.current, self.budget, opened.resources, given, opened.lender)
         if asked:
             own = await asyncio.to_thread(read_templates, opened.data_dir / "prompts", TEMPLATES)
@@ -76,7 +76,7 @@ class Learning:
             chats = {role: asked.get(role, missing) for role in ROLES}
             historian = ModelHistorian(chats["historian"], chats["triage"], library, live, rules, tally=opened.tally)
             self.historian = BackedHistorian(historian, rules, self.budget)
-            self.merger = ModelMerger(chats["merge"], library, live, merging, opened.tally)
+            self.merger = ModelMerger(chats["merge"], library, live, merging_rules, opened.tally)
             self.chat_breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
             self.has_own_chat = any(one.lent is None for one in asked.values())
             self.summariser = ModelSummariser(chats["historian"], library, live)
