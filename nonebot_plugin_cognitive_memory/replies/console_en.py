@@ -163,6 +163,7 @@ WORDS: Mapping[str, str] = {
     "memory.talk": "What it was made of, and the lines around it",
     "memory.the_bot": "the bot",
     "memory.source": "source",
+    "memory.forgotten_talk": "Its lines in the log are hidden with it; restore it to see those that are still there.",
     "memory.no_talk": "No line is shown: hidden with a forgotten memory, no longer in the log, or it was imported.",
     "memory.hidden_talk": "Its source lines are hidden with the earlier wording; use that again to see them.",
     "memory.reworded": "This is a wording changed by hand, nobody's own words.",

@@ -156,6 +156,7 @@ WORDS: Mapping[str, str] = {
     "memory.the_bot": "机器人",
     "memory.source": "出处",
     "memory.no_talk": "日志里的原话看不到：和一条忘掉的记忆一起藏起来了，或者已经不在日志里，或者这条是导入的。",
+    "memory.forgotten_talk": "忘掉以后，日志里的原话也藏起来了；恢复这一条，还在日志里的就又看得到。",
     "memory.hidden_talk": "改过以后，原来依据的原话和旧写法一起藏起来了；换回旧写法，就又看得到。",
     "memory.reworded": "这句是改过的写法，不是谁的原话。",
     "memory.wordings": "别的写法",
@@ -188,7 +189,7 @@ WORDS: Mapping[str, str] = {
     "question.candidates": "{count} 条候选",
     "question.how": (
         "相关 = 意思和字词按权重合起来；再乘上时间、人、种类、新旧、原话（它出自的话也找到了）、"
-        "避免重复各自的倍数，就是得分。"
+        "重复（和前面的像）各自的倍数，就是得分。"
     ),
     "question.keep_case": "这条本该想起",
     "question.kept": "记下了，质量报告里会算上。",
@@ -220,13 +221,13 @@ WORDS: Mapping[str, str] = {
     "score.kind": "种类",
     "score.age": "新旧",
     "score.lines": "原话",
-    "score.diversity": "避免重复",
+    "score.diversity": "重复",
     "score.score": "得分",
     "question.line_candidates": "原话 {count} 句",
     "question.how_lines": (
-        "相关 = 自己的字词 + 说话人和日子 + 旁边的话 + 回复 + 话题；再乘上人、数、时间、新旧就是得分。"
+        "相关 = 这句自己的字词 + 说话人和日子 + 旁边的话 + 回复 + 话题；再乘上人、数、时间、新旧就是得分。"
     ),
-    "part.words": "自己的字词",
+    "part.words": "字词",
     "part.label": "谁、哪天",
     "part.neighbours": "旁边的话",
     "part.replies": "回复",
