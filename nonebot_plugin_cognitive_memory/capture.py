@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from nonebot import on
+from nonebot import on_message, on_notice
 from nonebot.adapters import Bot, Event
 from nonebot.compat import type_validate_python
 from nonebot.matcher import current_bot, current_event
@@ -138,24 +138,30 @@ async def _record(
 
 
 class _Recording(Rule):
-    """Records messages, except commands and what the settings exclude, and acts on withdrawals and departures.
+    """Records messages, except commands and what the settings exclude.
 
     It matches nothing, because NoneBot logs two INFO lines for each run of a handler. As a class it costs no task:
     NoneBot starts seven for each event and each rule that is a function, and one for each matcher.
     """
 
     async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
-        """Record an event."""
-        kind = event.get_type()
-        if kind == "message":
-            await _take(bot, event)
-        elif kind == "notice":
-            await withdraw(bot, event)
-            await note_departure(bot, event)
+        """Record a message."""
+        await _take(bot, event)
         return False
 
 
-on(priority=1, block=False).rule = _Recording()
+class _TakingBack(Rule):
+    """Acts on withdrawals and departures, before a plugin of the usual priority can block them; matches nothing."""
+
+    async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
+        """Take back what an event says is withdrawn or left."""
+        await withdraw(bot, event)
+        await note_departure(bot, event)
+        return False
+
+
+on_message(priority=1, block=False).rule = _Recording()
+on_notice(priority=0, block=False).rule = _TakingBack()
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:

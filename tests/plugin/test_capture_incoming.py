@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
-from nonebot import on_message
+from nonebot import on_message, on_notice
 from nonebot.adapters import Event
 
 import cognitive_memory_core as core
@@ -76,6 +76,18 @@ async def test_withdrawn_in_a_group(stage: Stage, group: int) -> None:
     gone = {"group_id": group, "user_id": 2000001, "operator_id": 2000009, "message_id": event.message_id}
     await stage.hear(notice("group_recall", **gone))
     assert texts(await logged(group)) == ["留下"]
+
+
+async def test_a_withdrawal_that_a_plugin_handles_and_blocks_counts(stage: Stage, group: int) -> None:
+    """A message whose withdrawal another plugin handles before others, and blocks, leaves the log all the same."""
+    event = message("说错了", 2000001, group)
+    await stage.hear(event)
+    matcher = on_notice(priority=0, block=True)
+    await stage.hear(
+        notice("group_recall", user_id=2000001, group_id=group, message_id=event.message_id, operator_id=2000001)
+    )
+    matcher.destroy()
+    assert not await logged(group)
 
 
 async def test_withdrawn_in_private(stage: Stage) -> None:
