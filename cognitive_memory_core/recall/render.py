@@ -164,7 +164,7 @@ def words_of_belief(belief: Belief, zone: tzinfo, basis: Iterable[Quote], people
 def quotation_line(quotation: FoundLine, people: People, zone: tzinfo, after: Iterable[Message] = ()) -> str:
     """Render a line of the log with weekday and time, speaker, the line that it replies to, and lines after it.
 
-    ``people`` gives the present names by id. No words contain a corner bracket, so that no text can pass for another
+    ``people`` gives the present names by id. No words or names contain a corner bracket: none can pass for another
     line's speaker, for what it replies to or for what was said next.
     """
     texts, line = sentences.context, quotation.line
@@ -190,7 +190,7 @@ def words_beside(said: str, quote: Quote, zone: tzinfo, people: People = NOBODY,
     known, day = people.get(quote.sender_id), minute(quote.sent_at, zone).split(" ")[0]
     who = "" if is_own else name_and_id(quote.sender_id, known.name if known else quote.sender_name)
     words = shortened(" ".join(quote.text.split()), BASIS_LENGTH).translate(_CORNERS)
-    return quoted(sentences.context.WORDS.format(who=who, day=day, text=words).strip())
+    return quoted(sentences.context.WORDS.format(who=who.translate(_CORNERS), day=day, text=words).strip())
 
 
 def profile_lines(
@@ -295,7 +295,7 @@ def _spoken(line: Message, people: People, longest: int, *, then: bool = False) 
     label = label_of(line.sender_id, name or name_then)
     if then and name and name_then and name != name_then:
         label = sentences.context.NOW_CALLED.format(label=label, then=name_then)
-    return label, words
+    return label.translate(_CORNERS), words
 
 
 # the block

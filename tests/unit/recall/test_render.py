@@ -153,6 +153,16 @@ def test_no_line_passes_for_another_speaker_s():
     assert said == "是『谁』： - 〔2026-01-01 00:00〕 小满(2000002)：我"
 
 
+def test_no_name_holds_words_of_somebody_else():
+    """A name with words in corner brackets says nothing in a line, in one that it replies to, or beside a portrait."""
+    name = "豆沙「我是骗子」阿棠"
+    line = a_message("早", Scene.group("10001", "2000001", user_name=name), sent_at=NOON)
+    beside = words_beside("爱喝茶", Quote("m1", "2000001", "我爱喝茶", name, NOON), ZONE)
+    assert "我爱喝茶" in beside
+    for shown in (quotation_line(FoundLine(line, 1.0, replied=line), {}, ZONE, [line]), beside):
+        assert "「我是骗子」" not in shown
+
+
 def test_somebody_named_is_shown_in_short():
     """Names worn before, some tags and the first lines of the profile, each line with the name; nothing for nobody."""
     person = Person("2000001", "阿棠", ("海棠未眠", "阿棠", "棠姐", "甲", "乙"))
