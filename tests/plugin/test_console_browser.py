@@ -142,3 +142,24 @@ async def test_a_slider_moves_the_scores(shown: Console) -> None:
 
     await asyncio.to_thread(driven)
     assert shown.memory._settings.current.query.auto_top_k == 8
+
+
+async def test_nothing_lies_over_what_is_clicked(shown: Console) -> None:
+    """The words on a bar of the timeline let a click through to it, and a day's heading stays below the buttons."""
+    topmost = """const box = arguments[0].getBoundingClientRect();
+        return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).closest(arguments[1])"""
+
+    def driven() -> None:
+        with browser(shown.address) as page:
+            log_in(page)
+            page.open("/beliefs?group=20001")
+            words = page.one("svg.timeline a + text")
+            page.driver.execute_script("arguments[0].scrollIntoView()", words)
+            assert page.driver.execute_script(topmost, words, "a")
+            page.open("/memories")
+            bar, day = page.one(".sticky button"), page.all(".day")[-1]
+            page.driver.execute_script("arguments[1].style.cssText = 'position: fixed; bottom: 0'", bar, day)
+            page.driver.execute_script("arguments[1].style.insetInline = 0", bar, day)
+            assert page.driver.execute_script(topmost, bar, ".sticky")
+
+    await asyncio.to_thread(driven)
