@@ -163,6 +163,8 @@ async def test_every_tool_beside_a_bot(tmp_path: Path) -> None:
         bot = start(tmp_path, {"PORT": port})
         try:
             await bot.opened()
+            async with bot.client():  # it listens now
+                pass
             assert (await agent.call("memory_list"))["memories"] == [{"id": pin, "fact": "阿棠对花生过敏"}]
             assert (await agent.call("memory_delete", id=pin))["id"] == pin
             async with http_agent(f"{url}/memory/mcp", AGENT) as other:
