@@ -148,6 +148,12 @@ async def test_every_tool_without_a_bot(tmp_path: Path) -> None:
         assert "canary-" not in await try_to_leave(agent, foreign)
 
 
+def listens(port: int) -> bool:
+    """Return whether something accepts connections at a port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
 async def test_every_tool_beside_a_bot(tmp_path: Path) -> None:
     """Over the bot's port, and over standard input and output beside the bot that owns the directory, each tool works.
 
@@ -163,8 +169,7 @@ async def test_every_tool_beside_a_bot(tmp_path: Path) -> None:
         bot = start(tmp_path, {"PORT": port})
         try:
             await bot.opened()
-            async with bot.client():  # it listens now
-                pass
+            await until(lambda: listens(int(port)))
             assert (await agent.call("memory_list"))["memories"] == [{"id": pin, "fact": "阿棠对花生过敏"}]
             assert (await agent.call("memory_delete", id=pin))["id"] == pin
             async with http_agent(f"{url}/memory/mcp", AGENT) as other:
