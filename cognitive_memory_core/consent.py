@@ -20,7 +20,7 @@ from .domain.message import Hit, Message
 from .domain.profile import Profile, ProfileHit, ProfileKey
 from .domain.reading import ReadFilter
 from .domain.scope import Incognito, Interval, PlaceSwitch, Scene, Scope, Switch, checked_id
-from .domain.turn import Dialogue, Memo, Pin, Turn, without_lines
+from .domain.turn import Memo, Pin, Turn, Work, without_lines
 from .errors import BadArgument
 from .settings.schema import Live, Settings
 from .store.ledger import Ledger
@@ -178,7 +178,7 @@ class Consent:
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
 
-    def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
+    def admitted(self, work: Work) -> Work:
         """Return a turn or dialogue without lines that must not be stored, with people who opted out redacted.
 
         Left out are lines of people who opted out, erased lines, and lines said incognito.

@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .. import sentences
 from ..errors import BadArgument
 from .event import Event, shortened
 from .message import Message
 from .scope import Scene, Scope, checked_id, checked_instant, checked_scene, checked_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Work = TypeVar("Work", bound="Turn | Dialogue")
 
@@ -187,7 +190,7 @@ class Turn:
         """Whether the turn has neither a memo nor observations."""
         return not self.memo and not self.observations
 
-    def within(self, limits: TurnLimits) -> Turn:
+    def within(self, limits: TurnLimits) -> Self:
         """Return the turn cut to the limits; cut texts end in "…"."""
         recent = self.recent_messages[-limits.recent_messages :] if limits.recent_messages else ()
         return with_fields(
@@ -204,10 +207,10 @@ class Turn:
         )
 
 
-def with_fields(turn: Turn, **fields: Any) -> Turn:
-    """Return a turn with other fields; the turn itself if none differs, because a new one is checked as a whole."""
-    differing = {name: value for name, value in fields.items() if getattr(turn, name) != value}
-    return replace(turn, **differing) if differing else turn
+def with_fields(work: Work, **fields: Any) -> Work:
+    """Return work with other fields; the work itself if none differs, because a new one is checked as a whole."""
+    differing = {name: value for name, value in fields.items() if getattr(work, name) != value}
+    return replace(work, **differing) if differing else work
 
 
 def without_lines(work: Work, is_kept: Callable[[Message | str], bool], hide: Callable[[str], str]) -> Work:
@@ -251,7 +254,7 @@ class Dialogue:
         here = (line for line in lines if isinstance(line, Message) and line.scene.scope == self.scene.scope)
         object.__setattr__(self, "messages", tuple(here))
 
-    def within(self, limits: TurnLimits) -> Dialogue:
+    def within(self, limits: TurnLimits) -> Self:
         """Return the dialogue with each line cut to ``limits.text``."""
         lines = tuple(replace(line, text=shortened(line.text, limits.text)) for line in self.messages)
         return replace(self, messages=lines)

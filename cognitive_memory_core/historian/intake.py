@@ -19,7 +19,7 @@ from .. import sentences
 from ..consent import Consent
 from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, Scope, derived_id
-from ..domain.turn import Dialogue, Job, QueueCounts, Turn, TurnLimits, shortened, with_fields
+from ..domain.turn import Dialogue, Job, QueueCounts, Turn, TurnLimits, Work, shortened, with_fields
 from ..end_summaries import EndSummaries
 from ..errors import BadArgument, QueueFull, UnavailableError
 from ..ports import Clock
@@ -195,7 +195,7 @@ class Intake:
         with self.admission.counting():
             self.admission.admit_turn(turn.scene)
             bounded = await self._prepared(turn)
-            if not isinstance(bounded, Turn) or bounded.is_blank:
+            if bounded.is_blank:
                 return None
             job = Job(_job_id(turn), bounded, self.clock.now())
             if bounded.observations and self.settings.current.enabled:
@@ -218,10 +218,9 @@ class Intake:
             if not is_past:
                 self.admission.admit_dialogue(scene)
             bounded = await self._prepared(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
-            lines = () if isinstance(bounded, Turn) else bounded.messages
-            if not any(line.sender_id and line.text.strip() for line in lines):
+            if not any(line.sender_id and line.text.strip() for line in bounded.messages):
                 return None
-            job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in lines))
+            job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in bounded.messages))
             await self._enqueue_once(Job(job_id, bounded, self.clock.now()), may_come_again=True)
             return job_id
 
@@ -247,7 +246,7 @@ class Intake:
         waiting = await self.queue.holding(scene.scope, wanted)  # first: a job disappears once its events are stored
         return waiting | await self.buffer.log.learned(scene.scope, wanted - waiting)
 
-    async def _prepared(self, work: Turn | Dialogue) -> Turn | Dialogue:
+    async def _prepared(self, work: Work) -> Work:
         """Return the work cleaned, cut and without people who opted out."""
         if isinstance(work, Dialogue):
             length = sum(len(line.text) for line in work.messages)
@@ -278,7 +277,7 @@ def _job_id(turn: Turn) -> str:
     return derived_id("turn", turn.scene.scope.key, turn.scene.user_id, turn.request_id)
 
 
-def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
+def _cleaned(work: Work) -> Work:
     if isinstance(work, Dialogue):
         return replace(work, messages=tuple(replace(line, text=_roughly_cut(line.text)) for line in work.messages))
     return with_fields(
