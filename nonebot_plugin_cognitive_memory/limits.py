@@ -77,7 +77,7 @@ class TokenBuckets:
     """
 
     def __init__(self, per_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
-        """Give each new caller a full bucket; ``clock`` returns seconds of a monotonic clock."""
+        """Begin with full buckets, one for each caller; ``clock`` returns seconds of a monotonic clock."""
         self._rate, self._burst, self._clock = per_minute / 60.0, float(burst), clock
         self._left: Newest[Hashable, tuple[float, float]] = Newest(CALLERS)  # tokens, and when they were counted
 

@@ -52,7 +52,7 @@ class _Work:
         """Judge the answers to open numbers; return the codes of what is wrong with them.
 
         Takes long for many people and lines: call it off the event loop. The ``force`` of a turn allows words such as
-        我 and 明天 in a text. A later answer that names no lines, or nothing that it replaces, keeps those before.
+        我 and 明天 in a text. A later answer that names no lines, or no event that it replaces, keeps the earlier ones.
         """
         is_forced, wrong = isinstance(self.job, Turn) and self.job.force, list[str]()
         for answer in answers:

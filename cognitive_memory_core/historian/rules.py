@@ -94,7 +94,7 @@ _GROUP_FIELDS: dict[EventKind, str] = {"preference": "state", "knowledge": "stat
 
 
 class RuleMerger:
-    """Quotes of each fact the clause that says something lasting; of two that contradict each other both stay.
+    """From each fact, quotes the clause that says something lasting; two that contradict each other both stay.
 
     A fact of which a historian says that it lasts is quoted whole.
     """

@@ -214,7 +214,7 @@ class JobFolder:
         self.order.move(entry, None)
 
     def rename(self, entry: JobEntry, folder: str, *, attempts: int, instant: int | None = None) -> None:
-        """Move a job's file, durably after a sync of the folder, and leave its state; raises Vanished if it is gone."""
+        """Move a job's file, durably once the folder is synced; its state stays. Raises Vanished if it is gone."""
         name = JobName(entry.instant if instant is None else instant, entry.job_id, attempts)
         self.disk.move(self.path(entry), f"{self._prefixes[folder]}{name}")
         entry.folder, entry.instant, entry.attempts = folder, name.instant, attempts

@@ -161,7 +161,7 @@ def above(candidates: Iterable[Candidate], min_relevance: float) -> list[Candida
 def judged(
     asked: Sequence[Candidate], candidates: Sequence[Candidate], scores: Mapping[str, float] | None
 ) -> Sequence[Candidate]:
-    """Set the relevance of those asked about to a reranker's scores, by event id; return them best first.
+    """Set the relevance of the candidates ``asked`` about to a reranker's scores, by event id; return them best first.
 
     Without scores, all candidates stay as they were.
     """

@@ -136,7 +136,7 @@ class ModelSettings(_Group):
 
 
 class EmbeddingSettings(_Group):
-    """The embedding model; without ``model_name`` that of this machine, or with "hash" vectors without a model."""
+    """The embedding model; without ``model_name`` the one of this machine, or no model if ``local`` is "hash"."""
 
     api_url: Text = ""
     api_key: Secret = SecretStr("")

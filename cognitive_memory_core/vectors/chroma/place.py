@@ -29,7 +29,7 @@ class Refusal(Exception):
     """
 
     def __init__(self, why: str, detail: str = "") -> None:
-        """Keep both."""
+        """Keep the reason, one of the words above, and its detail."""
         super().__init__(why, detail)
 
 
@@ -75,9 +75,9 @@ class Place:
         return int(number) if _NUMBER.fullmatch(number) else None
 
     def seems_in_use(self) -> bool:
-        """Return whether a generation is recorded as in use and, if it is a local folder, still exists.
+        """Return whether a generation is recorded as in use and, where it is a local folder, is still there.
 
-        A server is not asked.
+        No server is asked for its generations.
         """
         number = self.number_in_use()
         if number is None or self.url:
