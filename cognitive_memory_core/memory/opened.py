@@ -35,7 +35,7 @@ from ..store.database.migrations import MAGIC, copies_of, is_blank
 from ..store.ledger import Ledger
 from ..store.quality import QualityTally
 from ..tasks import BackgroundLoop
-from ..vectors.chroma.place import clear_generations
+from ..vectors.chroma.location import clear_generations
 from ..vectors.chroma.store import ChromaStore
 from ..vectors.reconciler import IndexReconciler
 

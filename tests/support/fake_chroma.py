@@ -17,8 +17,8 @@ def serve() -> None:
         request = orjson.loads(line)
         name, told = request["name"], request["arguments"]
         said: dict[str, object] = {"answer": None}
-        if name == "start" and told["place"]["database"]:
-            said["failed"] = (told["place"]["database"], "chromadb")
+        if name == "start" and told["location"]["database"]:
+            said["failed"] = (told["location"]["database"], "chromadb")
         elif name == "sleep":
             time.sleep(told["milliseconds"] / 1000)
         elif name == "die":

@@ -12,7 +12,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.settings.schema import HistorianSettings
-from cognitive_memory_core.vectors.chroma.place import Place
+from cognitive_memory_core.vectors.chroma.location import IndexLocation
 from cognitive_memory_core.vectors.chroma.process import Bounds, ChromaProcess
 from tests.support import fake_chroma
 from tests.support.cancelling import cancelled_after, cancelled_at, left_over, until_nothing_is_left
@@ -63,7 +63,7 @@ async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, mor
 async def test_cancelled_closing_ends_chromas_process(tmp_path: Path) -> None:
     """Wherever closing is cancelled, the Chroma process is ended and its lock released."""
     for at in range(1, LONGEST):
-        process = ChromaProcess(Place(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        process = ChromaProcess(IndexLocation(str(tmp_path)), Bounds(closing=3.0), COMMAND)
         await process.write("pid")
         went_so_far = await cancelled_at(process.close, at)
         await until_nothing_is_left(tmp_path)
@@ -80,7 +80,7 @@ async def slept(process: ChromaProcess) -> None:
 async def test_a_cancelled_sleep_leaves_no_process(tmp_path: Path) -> None:
     """If ending an inactive process is cancelled, the process still ends, at the latest when closing."""
     for at in range(1, 30):
-        process = ChromaProcess(Place(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        process = ChromaProcess(IndexLocation(str(tmp_path)), Bounds(closing=3.0), COMMAND)
         went_so_far = await cancelled_at(lambda it=process: slept(it), at)  # type: ignore[misc]
         await process.close()
         await until_nothing_is_left(tmp_path)
@@ -98,7 +98,7 @@ async def requested(process: ChromaProcess, asking: str) -> None:
 async def test_cancelled_requests_leave_no_process(tmp_path: Path, asking: str) -> None:
     """A process started for a request that was cancelled is ended when closing."""
     for at in range(1, 30):
-        process = ChromaProcess(Place(str(tmp_path)), Bounds(closing=3.0), COMMAND)
+        process = ChromaProcess(IndexLocation(str(tmp_path)), Bounds(closing=3.0), COMMAND)
         went_so_far = await cancelled_at(lambda it=process: requested(it, asking), at)  # type: ignore[misc]
         await process.close()
         await until_nothing_is_left(tmp_path)

@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from ...disk import identity
 from ...ports import Generation
-from .place import Place, Refusal
+from .location import IndexLocation, Refusal
 
 LOCK = "child.lock"
 _OWNER_ONLY = 0o077
@@ -53,9 +53,9 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
         said: Mapping[str, object] = {"answer": None}
         try:
             if generations is None:
-                place = Place(**arguments["place"])
-                Path(place.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-                lock = FileLock(Path(place.folder) / LOCK, mode=0o600)
+                location = IndexLocation(**arguments["location"])
+                Path(location.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+                lock = FileLock(Path(location.folder) / LOCK, mode=0o600)
                 try:
                     lock.acquire(timeout=arguments["patience"])  # held until the process ends
                 except Timeout:
@@ -66,7 +66,7 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
                 except Exception as missing:  # what a broken installation raises is anybody's guess
                     name = getattr(missing, "name", "") or ""
                     raise Refusal("missing", f"{type(missing).__name__}: {name}") from missing
-                generations = Generations(place)
+                generations = Generations(location)
             elif held is None or identity(lock.lock_file) != held:
                 said, is_over = {"failed": ("gone", "")}, True  # a new process would not see our lock
             else:

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from ...disk import Disk, identity
 from ...ports import Generation
-from .place import DATABASE, PORT, SERVER_DATABASE, TENANT, Place, Refusal, folders_of_generations
+from .location import DATABASE, PORT, SERVER_DATABASE, TENANT, IndexLocation, Refusal, folders_of_generations
 from .store import SCHEMA_VERSION, Metadata, Where
 
 VERSION: str = chromadb.__version__
@@ -106,12 +106,12 @@ class Folders:
 class Server:
     """Stores generations in one database of a server; the names of their collections end in their numbers."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, location: IndexLocation) -> None:
         """Connect; create the tenant and the database if they are missing."""
-        self._client, self._database = _connected(place), place.database or SERVER_DATABASE
-        folder = Path(place.folder)
-        location = (platform.node(), str(folder.absolute()), str(folder.absolute().parent.stat().st_ino))
-        self._home = hashlib.sha256("\0".join(location).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        self._client, self._database = _connected(location), location.database or SERVER_DATABASE
+        folder = Path(location.folder)
+        whose = (platform.node(), str(folder.absolute()), str(folder.absolute().parent.stat().st_ino))
+        self._home = hashlib.sha256("\0".join(whose).encode("utf-8", "surrogatepass")).hexdigest()[:32]
         self._owner = owner_of(folder, self._home, [creation for _, creation in self._stored()])
 
     def numbers(self) -> set[int]:
@@ -170,14 +170,14 @@ class Generations:
     One generation is open at a time: the last one that was opened or begun.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, location: IndexLocation) -> None:
         """Connect to the server, if one is configured; remove generations older than the one in use."""
-        self._place = place
-        self._stored = Server(place) if place.url else Folders(Path(place.folder))
+        self._location = location
+        self._stored = Server(location) if location.url else Folders(Path(location.folder))
         self._generation: Generation | None = None  # the open one, with its events
         self._events: Any = None
         for number in self._stored.numbers():
-            if number < (place.number_in_use() or 0):  # could not be deleted while it was open
+            if number < (location.number_in_use() or 0):  # could not be deleted while it was open
                 self._stored.remove(number)
 
     def open(self, number: int) -> Generation | None:
@@ -195,7 +195,7 @@ class Generations:
     def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Create the next generation, with a number above all earlier ones."""
         self._close()
-        number = max(self._place.number_in_use() or 0, *self._stored.numbers(), 0) + 1
+        number = max(self._location.number_in_use() or 0, *self._stored.numbers(), 0) + 1
         generation = Generation(number, secrets.token_hex(16), fingerprint, dimensions)
         creation: Creation = {
             "birth": generation.build_id,
@@ -211,11 +211,11 @@ class Generations:
     def put_in_use(self, generation: Generation) -> None:
         """Make the generation the one in use."""
         self._events_of(generation)
-        self._place.put_in_use(generation.number)
+        self._location.put_in_use(generation.number)
 
     def sweep(self) -> bool:
         """Remove generations that are not in use, large ones in parts; return True when all of them are removed."""
-        others = sorted(self._stored.numbers() - {self._place.number_in_use()})
+        others = sorted(self._stored.numbers() - {self._location.number_in_use()})
         if self._generation and self._generation.number in others:
             self._close()
         return all(self._stored.remove(number) for number in others)
@@ -262,7 +262,7 @@ class Generations:
 
     def foreign(self, name: str, offset: int) -> list[tuple[str, Metadata]]:
         """Return a page of a collection of another program that stored in this folder: texts with their metadata."""
-        client: Any = chromadb.PersistentClient(self._place.folder, Settings(anonymized_telemetry=False))
+        client: Any = chromadb.PersistentClient(self._location.folder, Settings(anonymized_telemetry=False))
         if (collection := _found(client, name)) is None:
             return []
         page = collection.get(limit=_FOREIGN_PAGE, offset=offset, include=["documents", "metadatas"])
@@ -294,13 +294,13 @@ def owner_of(folder: Path, home: str, created: Iterable[Mapping[str, object]]) -
     return owner
 
 
-def _connected(place: Place) -> Any:
+def _connected(location: IndexLocation) -> Any:
     settings = Settings(anonymized_telemetry=False)
     settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
-    settings.chroma_server_host = place.address
+    settings.chroma_server_host = location.address
     settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
-    settings.chroma_server_headers = place.headers
-    admin, tenant, database = AdminClient(settings), place.tenant or TENANT, place.database or SERVER_DATABASE
+    settings.chroma_server_headers = location.headers
+    admin, tenant, database = AdminClient(settings), location.tenant or TENANT, location.database or SERVER_DATABASE
     try:
         admin.get_tenant(tenant)
     except NotFoundError:

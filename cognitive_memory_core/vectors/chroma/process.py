@@ -21,7 +21,7 @@ import orjson
 from ... import sentences
 from ...errors import BadArgument, Busy, UnavailableError
 from ...tasks import seen
-from .place import Place
+from .location import IndexLocation
 
 T = TypeVar("T")
 Child = subprocess.Popen[bytes]
@@ -68,9 +68,9 @@ class ProcessDied(Lost):
 class ChromaProcess:
     """Starts the process with the first request and runs one request at a time; the others wait."""
 
-    def __init__(self, place: Place, bounds: Bounds | None = None, command: Sequence[str] = COMMAND) -> None:
+    def __init__(self, location: IndexLocation, bounds: Bounds | None = None, command: Sequence[str] = COMMAND) -> None:
         """Initialise without starting the process."""
-        self._place = place
+        self._location = location
         self._bounds = bounds or Bounds()
         self._command = command
         self._turn = asyncio.Lock()
@@ -153,7 +153,7 @@ class ChromaProcess:
             raise UnavailableError(reason) from refused
         if self._is_closed:  # meanwhile
             child.kill()
-        start = {"place": self._place, "patience": self._bounds.locking}
+        start = {"location": self._location, "patience": self._bounds.locking}
         answer = await self._exchanged(child, "start", start, self._bounds.starting)
         try:
             self._granted(answer)
@@ -186,7 +186,7 @@ class ChromaProcess:
         if why == "gone":
             raise Lost(words.GENERATION_GONE)
         told = {
-            "locked": words.VECTOR_STORE_LOCKED.format(folder=self._place.folder),
+            "locked": words.VECTOR_STORE_LOCKED.format(folder=self._location.folder),
             "missing": words.VECTOR_STORE_MISSING.format(reason=detail.strip(" :")),
             "foreign": words.VECTOR_STORE_FOREIGN.format(database=detail),
         }
@@ -312,7 +312,7 @@ def foreign_rows(folder: Path, scratch: Path) -> Generator[tuple[str, Mapping[st
         return answer["answer"]
 
     try:
-        answered("start", place=Place(str(copy)), patience=0)
+        answered("start", location=IndexLocation(str(copy)), patience=0)
         for name in FOREIGN_COLLECTIONS:
             count = 0
             while page := answered("foreign", name=name, offset=count):

@@ -17,7 +17,7 @@ from ...domain.event import Event
 from ...domain.reading import ReadFilter
 from ...ports import EmbeddedEvent, Generation, Vector
 from ...settings.schema import VectorStoreSettings
-from .place import TENANT, Place
+from .location import TENANT, IndexLocation
 from .process import Bounds, ChromaProcess, ProcessDied
 
 ROWS_AT_ONCE = 300
@@ -37,8 +37,8 @@ class ChromaStore:
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
         """Initialise without touching the disk."""
-        self._place, self._bounds = Place.of(folder, settings), bounds or Bounds()
-        self._process = ChromaProcess(self._place, self._bounds)
+        self._location, self._bounds = IndexLocation.of(folder, settings), bounds or Bounds()
+        self._process = ChromaProcess(self._location, self._bounds)
         self.sleep, self.close = self._process.sleep, self._process.close
 
     async def open(self) -> Generation | None:
@@ -47,7 +47,7 @@ class ChromaStore:
         None also if it is damaged, if the process dies of it, or of another version: the caller builds a new one.
         Raises UnavailableError if the store cannot be reached.
         """
-        number = await asyncio.to_thread(self._place.number_in_use)
+        number = await asyncio.to_thread(self._location.number_in_use)
         if number is None:
             return None
         try:
@@ -107,7 +107,7 @@ class ChromaStore:
 
     async def is_there(self) -> bool:
         """Return whether the generation in use exists on disk; for a server, whether one there is recorded."""
-        return await asyncio.to_thread(self._place.seems_in_use)
+        return await asyncio.to_thread(self._location.seems_in_use)
 
     async def _sweep(self) -> None:
         """Delete all generations that are not in use."""
@@ -124,10 +124,10 @@ def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
         return ""
     import httpx  # noqa: PLC0415  # only a server is asked so
 
-    place = Place.of(Path(), settings)
-    tenant = f"{place.address}/api/v2/tenants/{quote(place.tenant or TENANT)}"
+    location = IndexLocation.of(Path(), settings)
+    tenant = f"{location.address}/api/v2/tenants/{quote(location.tenant or TENANT)}"
     try:
-        status = httpx.get(tenant, headers=place.headers, timeout=seconds).status_code
+        status = httpx.get(tenant, headers=location.headers, timeout=seconds).status_code
     except (httpx.HTTPError, httpx.InvalidURL, ValueError):
         return sentences.storage_errors.VECTOR_SERVER_AWAY
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):

@@ -14,7 +14,7 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import Generation
-from cognitive_memory_core.vectors.chroma.place import Place, Refusal
+from cognitive_memory_core.vectors.chroma.location import IndexLocation, Refusal
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.vector_stores import chroma_server, chroma_store
 
@@ -44,7 +44,7 @@ def bot(url: str) -> Iterator[Opening]:
 
     def at(folder: Path, database: str) -> Generations:
         folder.mkdir(exist_ok=True)
-        opened.append(Generations(Place(str(folder), url, database=database)))
+        opened.append(Generations(IndexLocation(str(folder), url, database=database)))
         return opened[-1]
 
     yield at

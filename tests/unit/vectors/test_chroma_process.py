@@ -16,11 +16,11 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.errors import BadArgument, Busy, UnavailableError
-from cognitive_memory_core.vectors.chroma.place import Place
+from cognitive_memory_core.vectors.chroma.location import IndexLocation
 from cognitive_memory_core.vectors.chroma.process import Bounds, ChromaProcess, ProcessDied, clean_environment
 from tests.support import fake_chroma
 
-NOWHERE = Place("/nowhere")
+NOWHERE = IndexLocation("/nowhere")
 BOUNDS = Bounds(writing=3.0, searching=1.0, hanging=1.5, queueing=0.1, closing=3.0)
 COMMAND = (sys.executable, fake_chroma.__file__)
 SIZES = (4_096, 100_000, 600_000)  # bytes: a page, and blocks of an index
@@ -39,9 +39,9 @@ for size in {SIZES}:
 
 
 @asynccontextmanager
-async def running(bounds: Bounds = BOUNDS, place: Place = NOWHERE) -> AsyncIterator[ChromaProcess]:
+async def running(bounds: Bounds = BOUNDS, location: IndexLocation = NOWHERE) -> AsyncIterator[ChromaProcess]:
     """Return a process that is closed at the end."""
-    process = ChromaProcess(place, bounds, COMMAND)
+    process = ChromaProcess(location, bounds, COMMAND)
     try:
         yield process
     finally:
@@ -192,7 +192,7 @@ async def test_who_stops_waiting_leaves_nothing_broken() -> None:
 @pytest.mark.parametrize("why", ["locked", "missing", "failed"])
 async def test_a_process_that_stays_off_says_why(why: str) -> None:
     """A locked folder, a missing chromadb and an unreachable server are reported, and the process ends."""
-    async with running(place=replace(NOWHERE, database=why)) as process:
+    async with running(location=replace(NOWHERE, database=why)) as process:
         with pytest.raises(UnavailableError) as told:
             await process.write("pid")
         assert ("chromadb" in str(told.value)) == (why != "locked")
@@ -200,5 +200,5 @@ async def test_a_process_that_stays_off_says_why(why: str) -> None:
 
 
 def test_the_token_is_not_shown() -> None:
-    """The representation of a place does not contain the server's token."""
-    assert "secret" not in repr(Place("/folder", token="secret"))
+    """The representation of a location does not contain the server's token."""
+    assert "secret" not in repr(IndexLocation("/folder", token="secret"))

@@ -34,7 +34,7 @@ class Refusal(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
+class IndexLocation:
     """A folder with a folder for each generation, or a server.
 
     The folder also has the file ``current``, with the number of the generation in use. All methods block.
@@ -47,8 +47,8 @@ class Place:
     token: str = field(default="", repr=False)
 
     @classmethod
-    def of(cls, folder: Path, settings: VectorStoreSettings) -> Place:
-        """Return the place that the settings name."""
+    def of(cls, folder: Path, settings: VectorStoreSettings) -> IndexLocation:
+        """Return the location that the settings name."""
         token = settings.token.get_secret_value()
         return cls(str(folder.absolute()), settings.url, settings.tenant, settings.database, token)
 
