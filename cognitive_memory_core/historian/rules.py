@@ -63,7 +63,7 @@ class RuleHistorian:
         """Return the lines worth keeping, each as it was said, with the line that it answers.
 
         What somebody says of themselves that lasts has them as its subject, and so has a line in which they introduce
-        themselves and that names nobody else.
+        themselves, and that names nobody else and no day such as today.
         """
         given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
         kept: list[Statement] = []
@@ -74,8 +74,8 @@ class RuleHistorian:
                 lasting, kind = lasting_clause(message.text, others), "event"
                 if lasting:
                     kind = lasting.kind
-                elif is_introduced:
-                    kind = "event" if any(name in message.text for name in others) else "knowledge"
+                elif is_introduced and not any(name in message.text for name in others):
+                    kind = "event" if any(one.kind == "relative" for one in mentions(message.text)) else "knowledge"
                 said = as_said([message], given, job_context, kind)
                 kept.append(replace(said, subjects=() if kind == "event" else (message.sender_id,)))
             await asyncio.sleep(0)  # one line at a time, to keep the event loop responsive

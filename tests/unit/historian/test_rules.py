@@ -66,6 +66,7 @@ async def test_what_lasts_of_the_sender_is_about_them() -> None:
         ("Kay", "Kay here, from Cork, teaching English", True),
         ("阿棠", "小北是阿棠请来看店的，以后听我的", False),
         ("阿棠", "阿棠报到，小北欠我的书该还了", False),
+        ("阿棠", "阿棠今天在医院，别等了", False),
         ("Al", "Also bring the second box of books", False),
         ("", "在青岛做木工，周末开门", False),
     ],
