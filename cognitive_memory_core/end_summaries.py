@@ -26,8 +26,8 @@ from .domain.scope import Scope, datetime_of
 from .domain.turn import Memo
 from .errors import PermanentError, StorageRefused
 from .ports import Clock
+from .queue.codec import SEED_ZONE, SUFFIX, json_of, microseconds
 from .queue.erasure import summaries_without
-from .queue.format import SEED_ZONE, SUFFIX, json_of, microseconds
 from .store.messages import NoteBook
 from .tasks import WriteLoop
 from .text.names import writable_text

@@ -91,7 +91,7 @@ class Considerer:
         self._pending: Newest[core.Scope, PendingLines] = Newest(PLACES)
         self._learned: Newest[core.Scope, deque[str]] = Newest(PLACES)
         self._loop = core.BackgroundLoop(
-            "auto_consider", self.look, debounce=0.0, spacing=PAUSE, first_pause=PAUSE, longest_pause=RETRY
+            "auto_consider", self.hand_over, debounce=0.0, spacing=PAUSE, first_pause=PAUSE, longest_pause=RETRY
         )
 
     def follow(self, capture: core.CaptureSettings) -> None:
@@ -171,7 +171,7 @@ class Considerer:
         if await self._loop.stop():
             await self._save()
 
-    async def look(self) -> float:
+    async def hand_over(self) -> float:
         """Hand over the lines that are due, and write the file; return the seconds until others will be."""
         await self._read()
         if not self._memory().is_running:

@@ -22,7 +22,7 @@ from cognitive_memory_core.disk import TRIES, Disk
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.turn import JobContext
 from cognitive_memory_core.historian.rules import RuleHistorian
-from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue import codec
 from tests.support.waiting import until
 
 from ..fault_row import Counts, Extent, Row, told

@@ -28,8 +28,8 @@ from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
 from cognitive_memory_core.memory.cognitive_memory import CognitiveMemory
 from cognitive_memory_core.ports import EmbeddedEvent
-from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.format import parsed
+from cognitive_memory_core.queue import codec
+from cognitive_memory_core.queue.codec import parsed
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
 from tests import golden

@@ -31,9 +31,9 @@ from ..domain.scope import DEFAULT_AGENT, Scope, datetime_of, derived_id
 from ..domain.turn import Alias, Turn
 from ..errors import BadArgument, CognitiveMemoryError
 from ..ports import EmbeddedEvent
-from ..profiles.format import LARGEST, ProfileFile
+from ..profiles.codec import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
-from ..queue.format import SEED_ZONE, body_of, job_of
+from ..queue.codec import SEED_ZONE, body_of, job_of
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from ..text.names import clean_name, one_line
 from ..transfer.export_import import HEAD, ExportedRow, row_of, written

@@ -27,9 +27,9 @@ from ..text.names import clean_name, tidy
 from .paths import SUFFIX, ProfileLocation, all_locations, locations_of, stem_of
 
 if TYPE_CHECKING:
-    from . import format as codec
+    from . import codec
 else:  # YAML is imported when the first file is read
-    codec = OnUse(lambda: import_module(f"{__package__}.format"))
+    codec = OnUse(lambda: import_module(f"{__package__}.codec"))
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -21,8 +21,8 @@ from ..domain.turn import Dialogue, Turn, without_lines
 from ..errors import LimitReached, PermanentError
 from ..text.names import is_said_by_hidden, writable_text
 from ..text.people import BARE_ID
-from . import format as codec
-from .format import Body, moment
+from . import codec
+from .codec import Body, moment
 
 Hide = Callable[[str], str]
 _ROW = frozenset({"id", "summary", "location", "type", "name", "timestamp"})  # keys of a memo's row: nobody's name

@@ -26,8 +26,8 @@ from ..domain.scope import derived_id
 from ..domain.turn import FailedJob
 from ..errors import PermanentError, StorageRefused
 from ..ports import Clock
-from . import format as codec
-from .format import INSTANT_WIDTH, JOB_ID, LATEST, SUFFIX, JobName, microseconds, moment, parsed
+from . import codec
+from .codec import INSTANT_WIDTH, JOB_ID, LATEST, SUFFIX, JobName, microseconds, moment, parsed
 from .order import ARRIVING, FAILED, FOLDERS, PENDING, PROCESSING, JobEntry, JobOrder
 
 log = logging.getLogger(__name__)

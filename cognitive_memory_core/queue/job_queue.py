@@ -26,10 +26,9 @@ from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, Una
 from ..ports import Clock, SystemClock
 from ..settings.schema import QueueSettings
 from ..tasks import completed, in_thread, is_out_of_threads, seen
-from . import erasure
-from . import format as codec
+from . import codec, erasure
+from .codec import JOB_ID, moment
 from .folder import JobFolder
-from .format import JOB_ID, moment
 from .order import ARRIVING, FAILED, FOLDERS, PENDING, PROCESSING, JobEntry
 
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from ..domain.scope import Scope
 from ..domain.turn import Memo, QueueCounts
-from .format import JobName, microseconds
+from .codec import JobName, microseconds
 
 ARRIVING = "arriving"  # the job has its place in the order, but its file is still being written
 PENDING, PROCESSING, FAILED = FOLDERS = "pending", "processing", "failed"  # the other states, named after the folders

@@ -189,7 +189,7 @@ async def test_the_same_stretch_is_handed_over_again_as_it_was(world: Callable[.
     here.say("我怕狗")
     await here.kept()
     await here.after(10_000)
-    await here.reborn().look()
+    await here.reborn().hand_over()
     assert here.memory.ids[0] == here.memory.ids[1]
     here.say("新的一句")
     assert (await here.after(10_000))[2] == ["新的一句"]
@@ -212,7 +212,7 @@ async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., Wo
     here.say("忘掉的", core.Scene.private("2000001"))
     await here.kept()
     del here.memory.log[1:]
-    await here.reborn().look()
+    await here.reborn().hand_over()
     assert [lines for _, lines in here.memory.dialogues] == [["留下的"]]
 
 
@@ -223,14 +223,14 @@ async def test_gathering_again_waits_for_the_memory(world: Callable[..., World],
     await here.kept()
     considerer = here.reborn()
     here.memory.running = False
-    await considerer.look()
+    await considerer.hand_over()
     here.memory.running, here.memory.refusal = True, core.QueueFull("满了")
-    await considerer.look()
+    await considerer.hand_over()
     here.say("我怕狗", core.Scene.private("2000001"))
     assert [place["line_ids"] for place in json.loads(await here.kept())] == [["m1"], ["m2"]]
     here.memory.refusal = None
     here.seconds += 61
-    await considerer.look()
+    await considerer.hand_over()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
 
 
@@ -251,7 +251,7 @@ async def test_a_file_that_makes_no_sense(world: Callable[..., World], tmp_path:
     """An invalid file loses only the lines that it listed."""
     (tmp_path / "considering.json").write_text(content)
     here = world(tmp_path)
-    await here.considerer.look()
+    await here.considerer.hand_over()
     here.say("我怕猫")
     assert "m1" in await here.kept()
 
@@ -314,7 +314,7 @@ class Killed:
 
         settings = core.Settings()
         born = Considerer(lambda: self.memory, settings.capture, file=self.file)
-        await born.look()
+        await born.hand_over()
         assert await self.memory.drain(20)
         return [event.text for event in await self.memory.events(core.Scene.operator(), limit=200)]
 

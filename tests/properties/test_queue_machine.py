@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.queue.format import parsed
+from cognitive_memory_core.queue.codec import parsed
 from cognitive_memory_core.queue.job_queue import SUSPECT_AFTER, Claim, FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import TypeVar
 
 from cognitive_memory_core.domain.turn import Job
-from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue import codec
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.queue.order import ARRIVING, FOLDERS
 from cognitive_memory_core.settings.schema import QueueSettings

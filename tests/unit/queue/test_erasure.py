@@ -9,8 +9,8 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Job
+from cognitive_memory_core.queue.codec import encoded
 from cognitive_memory_core.queue.erasure import summaries_without, without_person
-from cognitive_memory_core.queue.format import encoded
 from cognitive_memory_core.text.people import Redaction
 from tests.support.builders import a_job
 from tests.support.clock import NOON

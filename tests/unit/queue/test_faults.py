@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.format import JobName, microseconds, parsed
+from cognitive_memory_core.queue import codec
+from cognitive_memory_core.queue.codec import JobName, microseconds, parsed
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, a_job, a_message

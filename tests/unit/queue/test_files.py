@@ -17,8 +17,8 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import MAX_BYTES
 from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
 from cognitive_memory_core.errors import BadArgument, LimitReached, UnavailableError
-from cognitive_memory_core.queue import format as codec
-from cognitive_memory_core.queue.format import parsed
+from cognitive_memory_core.queue import codec
+from cognitive_memory_core.queue.codec import parsed
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
 from cognitive_memory_core.text.people import Redaction

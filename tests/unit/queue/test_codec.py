@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
 from cognitive_memory_core.errors import PermanentError
-from cognitive_memory_core.queue import format as codec
+from cognitive_memory_core.queue import codec
 from cognitive_memory_core.queue.erasure import without_message
 from tests.support.builders import PRIVATE, a_job
 from tests.support.clock import NOON, SHANGHAI

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import PermanentError
-from cognitive_memory_core.profiles.format import LARGEST, LONGEST_FRONT, ProfileFile
+from cognitive_memory_core.profiles.codec import LARGEST, LONGEST_FRONT, ProfileFile
 from cognitive_memory_core.profiles.paths import ProfileLocation
 from cognitive_memory_core.text.names import tidy
 from tests.support.clock import NOON, SHANGHAI
