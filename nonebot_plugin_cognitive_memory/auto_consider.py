@@ -114,7 +114,7 @@ class Considerer:
             pending.lines.popitem(last=False)
         self._loop.nudge()
 
-    def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
+    def drop_learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
         """Drop lines that a recorded turn or a dialogue covers, or that were withdrawn; :meth:`fresh` omits them."""
         known = self._learned[scene.scope] = self._learned.get(scene.scope) or deque(maxlen=LINES)
         known.extend(line_ids)
@@ -142,7 +142,7 @@ class Considerer:
             del self._pending[scope]
 
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Return the lines that :meth:`learned` did not get; [] if no person said any.
+        """Return the lines that :meth:`drop_learned` did not get; [] if no person said any.
 
         People's lines that only repeat the bot are left out, so that its words are not attributed to them.
         """
@@ -207,7 +207,7 @@ class Considerer:
                 if not isinstance(refused, core.BadArgument):  # ids that no log could hold: the file is not ours
                     warn_once(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
                     return False
-            self.learned(scene, line_ids)
+            self.drop_learned(scene, line_ids)
         return True
 
     async def _read(self) -> None:

@@ -64,7 +64,7 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
         if message is None:
             return
         asked = find_message(bot, event) if event is not None and asker is not None else None
-        heard.answer_sources.sent(message.scene, asked.id if asked else "", message.id)
+        heard.answer_sources.note_answer(message.scene, asked.id if asked else "", message.id)
         if not message.text or not is_captured(message.scene):
             return
         addressed = _addressed(message, wording, asker, event)
@@ -243,7 +243,7 @@ async def withdraw(bot: Bot, event: Event) -> None:
         return
     message_id = line_copies.known_id(scene, line_id(withdrawn))
     async with lifetime.in_order() as memory:
-        considerer.learned(scene, (message_id,))
+        considerer.drop_learned(scene, (message_id,))
         try:
             await memory.recall_message(scene, message_id)
         except core.CognitiveMemoryError as refused:

@@ -74,11 +74,11 @@ class AnswerSources:
         self._built: Newest[tuple[core.Scope, str], tuple[Sources, float]] = Newest(1_000)
         self._answers: Lasting[tuple[core.Scope, str], Sources] = Lasting(HOUR, 10_000, clock)
 
-    def built(self, scene: core.Scene, asked_id: str, context: core.Context) -> None:
+    def note_context(self, scene: core.Scene, asked_id: str, context: core.Context) -> None:
         """Note the context that was built for a message."""
         self._built[scene.scope, asked_id] = context.sources, self._clock()
 
-    def sent(self, scene: core.Scene, asked_id: str, answer_id: str) -> None:
+    def note_answer(self, scene: core.Scene, asked_id: str, answer_id: str) -> None:
         """Bind a message that the bot sent, while it handled the message ``asked_id``, to that message's context.
 
         A chat plugin may answer in a task of its own: if the message had no context, the only one of this place in the

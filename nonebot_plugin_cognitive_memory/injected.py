@@ -75,7 +75,7 @@ class TurnEnd:
                 warn_once(replies.log.NOT_RECORDED.format(reason=replies.log.reason_of(refused)))
                 return None
         if job_id is not None and turn.observations:  # a memo states what was done, not what was learned
-            considerer.learned(self.scene, ids)
+            considerer.drop_learned(self.scene, ids)
         return job_id
 
     def _answered(self, lines: list[core.Message]) -> core.Message | None:
@@ -125,7 +125,7 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
         except core.CognitiveMemoryError as refused:
             warn_once(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
             raise
-    considerer.learned(scene, [line.id for line in new])
+    considerer.drop_learned(scene, [line.id for line in new])
     return job_id
 
 
@@ -254,7 +254,7 @@ async def personal_context(here: CurrentScene, bot: Bot, event: Event) -> core.C
     message = find_message(bot, event)
     built = await get_memory().context(here, plain_text(event), shown=[message.id] if message else None)
     if message:
-        answer_sources.built(here, message.id, built)
+        answer_sources.note_context(here, message.id, built)
     return built
 
 

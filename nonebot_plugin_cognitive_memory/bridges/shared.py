@@ -115,7 +115,7 @@ class BridgedTurn:
             built = await quietly(get_memory().context(self.scene, self.said, shown=self.shown or None), None)
             self.context = built.text if built else ""
             if built and self.shown:
-                answer_sources.built(self.scene, self.shown[0], built)
+                answer_sources.note_context(self.scene, self.shown[0], built)
         guide = tool_guide(PREFIX) if with_tools and self.tools else ""
         return "\n\n".join(filter(None, (guide, self.context)))
 

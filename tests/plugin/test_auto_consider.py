@@ -162,7 +162,7 @@ async def test_the_newest_turn_is_left_to_the_chat_plugin(world: Callable[..., W
     await here.after(20)
     line = here.say("我怕鹅")
     assert await here.after(15) == [["我怕猫", "我怕狗"]]
-    here.considerer.learned(line.scene, (line.id,))
+    here.considerer.drop_learned(line.scene, (line.id,))
     assert await here.after(10_000) == [["我怕猫", "我怕狗"]]
 
 

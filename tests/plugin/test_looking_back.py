@@ -86,18 +86,18 @@ def test_answers_that_cannot_be_told_apart() -> None:
     sources = AnswerSources(lambda: now[0])
     here, elsewhere = core.Scene.group("1", "2"), core.Scene.group("9", "2")
     context = core.Context("", (), 0, (), ("e1",))
-    sources.built(here, "q1", context)
-    sources.built(elsewhere, "q9", core.Context("", (), 0, (), ("e9",)))
-    sources.sent(here, "", "a1")
+    sources.note_context(here, "q1", context)
+    sources.note_context(elsewhere, "q9", core.Context("", (), 0, (), ("e9",)))
+    sources.note_answer(here, "", "a1")
     assert sources.find(here, "a1") == ("e1",)
     assert sources.find(elsewhere, "a1") is None
-    sources.built(here, "q2", core.Context("", (), 0, (), ("e2",)))
-    sources.sent(here, "", "a2")
+    sources.note_context(here, "q2", core.Context("", (), 0, (), ("e2",)))
+    sources.note_answer(here, "", "a2")
     assert sources.find(here, "a2") is None
-    sources.sent(here, "q2", "a3")
+    sources.note_answer(here, "q2", "a3")
     assert sources.find(here, "a3") == ("e2",)
     now[0] = ANSWERED_WITHIN + 1
-    sources.sent(here, "q2", "a4")
+    sources.note_answer(here, "q2", "a4")
     assert sources.find(here, "a4") is None
     now[0] = HOUR + 1
     assert sources.find(here, "a3") is None
