@@ -17,7 +17,6 @@ from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports import GUESS, Ask, Calibration, Chat, Count, Embedder, Reranker, Vector
 from ..settings.schema import EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings
-from ..store.numpy_on_use import np
 from ..tasks import with_timeout
 
 SECONDS = 30.0
@@ -63,8 +62,7 @@ class CallerEmbedder:
             vector = array("f", numbers)
         except (TypeError, OverflowError) as unfit:
             raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason=type(unfit).__name__)) from unfit
-        exact = np.array(vector, np.float64)
-        if not 0.0 < exact @ exact < math.inf:
+        if not 0.0 < math.hypot(*vector) < math.inf:  # by numpy, the first answer would load it on the event loop
             raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason="no direction"))
         self._length = self._length or len(vector)
         if len(vector) != self._length:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import subprocess
+import sys
 from array import array
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -18,6 +20,19 @@ from tests.support.waiting import until
 
 ASK = Ask("rewrite", "", "", "answer", {}, str)
 TEXTS = ["茶", "咖啡"]
+
+
+def test_a_callers_vector_loads_no_numpy() -> None:
+    """The first vector of a caller's embedder is checked without loading numpy, for which the event loop would wait."""
+    code = (
+        "import asyncio, sys\n"
+        "from cognitive_memory_core.models.caller_models import CallerEmbedder\n"
+        "from tests.support.ports import CountingEmbedder\n"
+        "vector = asyncio.run(CallerEmbedder(CountingEmbedder()).embed_query('茶'))\n"
+        "print(len(vector) > 0, 'numpy' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "True False"
 
 
 class Reranker:
