@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from nonebot import on_message, on_notice
+from nonebot import on_message
 from nonebot.adapters import Bot, Event
 from nonebot.compat import type_validate_python
 from nonebot.matcher import current_bot, current_event
@@ -150,18 +150,13 @@ class _Recording(Rule):
         return False
 
 
-class _TakingBack(Rule):
-    """Acts on withdrawals and departures, before a plugin of the usual priority can block them; matches nothing."""
-
-    async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
-        """Take back what an event says is withdrawn or left."""
-        await withdraw(bot, event)
-        await note_departure(bot, event)
-        return False
-
-
 on_message(priority=1, block=False).rule = _Recording()
-on_notice(priority=0, block=False).rule = _TakingBack()
+
+
+async def take_back(bot: Bot, event: Event) -> None:
+    """Act on a notice of a withdrawal or a departure; called before a plugin of the usual priority can block it."""
+    await withdraw(bot, event)
+    await note_departure(bot, event)
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:

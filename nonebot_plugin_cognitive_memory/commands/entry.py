@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from importlib import import_module
 from math import ceil
 
-from nonebot import on_message
+from nonebot import on
 from nonebot.adapters import Bot, Event
 from nonebot.permission import SUPERUSER
 from nonebot.rule import Rule
@@ -16,6 +16,7 @@ from nonebot.rule import Rule
 import cognitive_memory_core as core
 
 from .. import heard, replies
+from ..capture import take_back
 from ..command_table import Command, called, is_ours, nearest
 from ..lifecycle import get_memory, lifetime
 from ..limits import Lasting, TokenBuckets, warn_once
@@ -31,15 +32,18 @@ _told_to_wait: Lasting[Hashable, bool] = Lasting(60.0, 1_000)
 
 
 class _Calls(Rule):
-    """Matches calls of ``/memory``; a class costs no task for each message."""
+    """Matches calls of ``/memory``, and takes notices; a class costs no task for each event, another matcher one."""
 
-    async def __call__(self, _bot: Bot, event: Event, *_: object) -> bool:
-        """Return whether a message is one."""
-        return is_ours(event.get_plaintext())
+    async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
+        """Return whether an event is a call."""
+        kind = event.get_type()
+        if kind == "notice":
+            await take_back(bot, event)
+        return kind == "message" and is_ours(event.get_plaintext())
 
 
 _pace = TokenBuckets(CALLS, CALLS)
-calling = on_message(priority=0, block=True)  # chat plugins, whose default priority is 1, never answer a call
+calling = on(priority=0, block=True)  # before chat plugins, whose default priority is 1
 calling.rule = _Calls()
 
 
