@@ -89,7 +89,7 @@ class SurroundingsReader:
         return await self.ledger.database.read(self._read, job)
 
     def _read(self, connection: Snapshot, job: Job) -> Surroundings:
-        work = _without_hidden_lines(connection, job.work)
+        work = without_hidden_lines(connection, job.work)
         scene, known = work.scene, NameBook.people(connection, work.scene.scope)
         here = {one.user_id for one in scenes_of(work)}
         present = [person for person in known if person.id in here]  # then those last seen in the place
@@ -205,7 +205,7 @@ def scenes_of(work: Turn | Dialogue) -> list[Scene]:
     return list((people | {work.scene.user_id: work.scene}).values())
 
 
-def _without_hidden_lines(connection: Snapshot, work: Turn | Dialogue) -> Turn | Dialogue:
+def without_hidden_lines(connection: Snapshot, work: Turn | Dialogue) -> Turn | Dialogue:
     """Return the work without hidden lines, and a turn whose source lines are all hidden without observations."""
     if isinstance(work, Dialogue):
         return replace(work, messages=MessageLog.shown(connection, work.messages))

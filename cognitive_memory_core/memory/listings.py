@@ -24,6 +24,7 @@ from ..domain.reading import (
 from ..domain.scope import Scene, Scope, checked_id, derived_id
 from ..domain.turn import Alias, Job, Turn
 from ..errors import UnknownEvent
+from ..historian.pipeline import without_hidden_lines
 from ..recall.recall import SearchResult
 from .opened import Opened
 from .reads import operators_agent
@@ -228,15 +229,15 @@ class Listings:
         done = await self.stored.done(job_id)
         return self.consent.shown_retired(scene, await self.names.of(await self.stored.fetch(ids))) if done else None
 
-    def told(self, scene: Scene, job: Job) -> tuple[list[Message], list[str]]:
-        """Return the lines of the log from which a job of the agent learns, and the words handed in with it."""
+    async def told(self, scene: Scene, job: Job) -> tuple[list[Message], list[str]]:
+        """Return the lines from which a job of the agent learns, and the words handed in with it; no hidden ones."""
         if job.scope.agent != operators_agent(scene):
             return [], []
-        work = job.work
+        work = await self.log.database.read(without_hidden_lines, job.work)
         given = work.recent_messages if isinstance(work, Turn) else work.messages
         lines = self.consent.shown(_in_place(job.scope), [one for one in given if isinstance(one, Message)])
         words = [one for one in given if isinstance(one, str)]
-        if isinstance(work, Turn):
+        if isinstance(work, Turn) and (work.observations or not work.message_ids):
             words += [work.source_message, *work.observations]
         return lines, [self.consent.hidden(one) for one in words if one]
 

@@ -213,7 +213,7 @@ async def jobs(visit: Visit) -> Response:
         rows=rows,
         retried=[(one, await listings.outcome(scene, one)) for one in again],
         places=places,
-        told={one.id: listings.told(scene, one.job) for one in rows if one.job},
+        told={one.id: await listings.told(scene, one.job) for one in rows if one.job},
         names=await visit.names_of(places.values()),
         is_working=bool(status.jobs.pending or status.jobs.processing) and not status.paused,
         total=len(failed),

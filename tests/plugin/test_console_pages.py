@@ -15,7 +15,8 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.figures import Spending, Totals
 from cognitive_memory_core.domain.scope import derived_id
-from cognitive_memory_core.domain.turn import Job
+from cognitive_memory_core.domain.turn import Dialogue, Job
+from tests.support.builders import a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.waiting import until
 
@@ -351,16 +352,22 @@ async def test_what_became_of_a_retried_job_is_shown(shown: Console) -> None:
     """A failed job names no internal role; done again, its page shows what was learned and that rules did it."""
     queue = shown.memory._opened.queue
     await shown.memory.pause()
-    job = Job("again", core.Turn(_scene(), observations=["阿棠喜欢桂花乌龙"], source_message="我喜欢桂花乌龙"), NOON)
-    await queue.enqueue(job)
-    claim = await queue.claim()
-    assert claim
-    await queue.bury(claim, sentences.models.MODEL_AWAY.format(role="historian", status=503))
+    gone = an_event("阿棠怕蛇", _scene(), message_ids=("m-gone",))
+    await shown.memory._opened.ledger.events.commit(a_draft(gone))
+    await shown.memory.forget_event(core.Scene.operator(), gone.id)
+    lines = [core.Message(one, _scene(), said, NOON) for one, said in (("m-gone", "我怕蛇"), ("m2", "我会游泳"))]
+    turn = core.Turn(_scene(), observations=["阿棠喜欢桂花乌龙"], source_message="我喜欢桂花乌龙")
+    for job in (Job("again", turn, NOON), Job("dialogue", Dialogue(_scene(), lines), NOON)):
+        await queue.enqueue(job)
+        claim = await queue.claim()
+        assert claim
+        await queue.bury(claim, sentences.models.MODEL_AWAY.format(role="historian", status=503))
     async with shown.visited() as visitor:
         failed = await visitor.look("/jobs")
         assert "模型（写记忆）暂时不可用" in failed
         assert "阿棠喜欢桂花乌龙" in failed.split("里面的话（2）")[1].split("</details>")[0]
         assert "桂花乌龙" not in await visitor.look("/jobs", agent="another")
+        assert ("我会游泳" in failed, "我怕蛇" in failed) == (True, False)
         assert "任务由规则整理" in failed
         assert "还没有做完" in await visitor.act("/jobs/retry", id="again")
         await shown.memory.resume()
