@@ -22,13 +22,13 @@ from tests.support.clock import FrozenClock
 from tests.support.histories import History
 from tests.support.opened import Witness, opened
 from tests.support.questions import PATHS, answered
-from tests.support.sizes import sized
+from tests.support.sizes import IS_NIGHTLY, sized
 from tests.support.sowing import Extent, Sower
 
 SMALL = Extent().over(3)
 CHAPTERS, DEEDS, QUESTIONS = 3, 10, 40
 LONG, LONG_LIFE = 10, 8  # chapters; a seed for which a profile is written more often than revisions are kept
-SELDOM = ("search_events narrowed", "profile_revisions", "events by page")  # one example in three may show nothing
+SELDOM = ("search_events narrowed", "profile_revisions")  # one example in three is shown nothing by these
 TAKEN_OUT = "a store gave what only the last check took out"
 Sharing = Literal["isolated", "shared"]
 
@@ -67,7 +67,9 @@ def test_nobody_is_shown_what_is_not_theirs(sharing: Sharing) -> None:
     """Every read path finds all that a scene may read, by its token, and nothing else."""
     shown = Counter[str]()
 
-    @settings(max_examples=sized(2, 20), phases=[Phase.generate])  # a smaller seed does not give a simpler history
+    # the same two histories in each run, because not every one shows something by each path; nightly runs draw others;
+    # no shrinking, because a smaller seed does not give a simpler history
+    @settings(max_examples=sized(2, 20), phases=[Phase.generate], derandomize=not IS_NIGHTLY)
     @given(st.integers(0, 2**32))
     def every_way(seed: int) -> None:
         shown.update(asyncio.run(told(seed, sharing)))
