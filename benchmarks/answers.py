@@ -21,7 +21,7 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import exchange
 from cognitive_memory_core.recall.render import QUOTED_LENGTH, minute, quoted
 from cognitive_memory_core.text.names import clean_name
-from cognitive_memory_core.text.people import QUOTE_LENGTH
+from cognitive_memory_core.text.speakers import QUOTE_LENGTH
 from tests.support.clock import FrozenClock
 
 from .answers_gold import GoldHistorian

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports import Ask, Chat
-from cognitive_memory_core.text.terms import token_count
+from cognitive_memory_core.text.tokens import token_count
 from tests.support.puppet import TRIAGE, Puppet, Question, careful, shaped, statement
 
 from .chat_set import Fact, Window

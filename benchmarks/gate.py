@@ -16,7 +16,7 @@ from typing import cast
 
 from cognitive_memory_core.domain.turn import JobContext
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, verdict_on
-from cognitive_memory_core.text.statements import offences
+from cognitive_memory_core.text.relative_words import offences
 
 from .chat_set import Chat, read
 from .measure import Report

@@ -99,8 +99,8 @@ if TYPE_CHECKING:
     from .tasks import BackgroundLoop as BackgroundLoop
     from .tasks import Durations as Durations
     from .text.names import clean_name as clean_name
-    from .text.statements import Offence as Offence
-    from .text.statements import offences as offences
+    from .text.relative_words import Offence as Offence
+    from .text.relative_words import offences as offences
     from .text.time.time_limits import time_limit as time_limit
     from .text.time.time_words import time_window as time_window
 else:
@@ -139,7 +139,7 @@ else:
             ),
             "memory.status": "Status",
             "text.names": "clean_name",
-            "text.statements": "Offence offences",
+            "text.relative_words": "Offence offences",
             "text.time.time_limits": "time_limit",
             "text.time.time_words": "time_window",
         },

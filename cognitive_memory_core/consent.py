@@ -24,7 +24,7 @@ from .domain.turn import Memo, Pin, Turn, Work, without_lines
 from .errors import BadArgument
 from .settings.schema import Live, Settings
 from .store.ledger import Ledger
-from .text.people import Redaction
+from .text.redaction import Redaction
 
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_PERIODS = timedelta(days=366)  # a caller may submit lines a long time after they were said

@@ -30,7 +30,7 @@ from .queue.codec import SEED_ZONE, SUFFIX, json_of, microseconds
 from .queue.erasure import summaries_without
 from .store.messages import NoteBook
 from .tasks import WriteLoop
-from .text.names import writable_text
+from .text.cleaning import writable_text
 
 log = logging.getLogger(__name__)
 KEPT = 1_000

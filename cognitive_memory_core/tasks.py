@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 from . import sentences
 from .domain.scope import log_fields
 from .errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
-from .text.names import described
+from .text.cleaning import described
 
 log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds

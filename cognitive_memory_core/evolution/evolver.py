@@ -24,7 +24,8 @@ from ..prompts.library import PromptLibrary
 from ..settings.schema import Live, Settings
 from ..store.ledger import Ledger
 from ..tasks import completed
-from ..text.names import clean_name, described
+from ..text.cleaning import described
+from ..text.names import clean_name
 from .beliefs import group_of
 from .judging import Judgement, NumberedChat
 

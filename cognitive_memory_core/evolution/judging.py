@@ -13,10 +13,13 @@ from ..domain.message import Message
 from ..domain.scope import derived_id
 from ..domain.turn import JobContext, Person
 from ..prompts.answers import Proposal
-from ..text.names import clean_name, one_line, plain
-from ..text.people import foreign_ids, ids_by_name, is_hearsay, members_named
+from ..text.callnames import is_hearsay, members_named
+from ..text.cleaning import one_line, plain
+from ..text.ids import foreign_ids, ids_by_name
+from ..text.names import clean_name
+from ..text.numbers import ID_LABEL, Line, strange_figures
+from ..text.relative_words import is_talk, offences
 from ..text.retelling import share
-from ..text.statements import ID_LABEL, Line, is_talk, offences, strange_figures
 from ..text.terms import FUNCTION_WORDS, index_terms
 from ..text.time.time_words import mentions
 

@@ -18,8 +18,8 @@ from ..ports import Clock
 from ..settings.schema import Live, Settings
 from ..store.beliefs import BeliefBook
 from ..store.events import EventLedger
-from ..text.names import one_line
-from ..text.retelling import ProblemReading, has_steps, steps_of, uses_tool
+from ..text.cleaning import one_line
+from ..text.problems import ProblemReading, has_steps, steps_of, uses_tool
 from .beliefs import OPERATOR, group_of
 from .judging import first_strength
 

@@ -28,7 +28,7 @@ from ..settings.schema import CaptureSettings, Live, Settings
 from ..store.events import EventLedger
 from ..store.messages import MessageLog
 from ..tasks import UNTIL_NUDGED, BackgroundLoop
-from ..text.names import clean_text
+from ..text.cleaning import clean_text
 from .message_buffer import MessageBuffer
 
 PERSON_SHARE = 0.5  # share of a place's rate that one person may use, so that the other members keep room

@@ -26,7 +26,8 @@ from ..store.ledger import Ledger
 from ..store.names import NameBook
 from ..store.profiles import ProfileIndex
 from ..tasks import BackgroundLoop, ErrorState, completed, latest
-from ..text.names import clean_name, described
+from ..text.cleaning import described
+from ..text.names import clean_name
 from ..text.retelling import WithdrawnClaim
 from .page import Page
 

@@ -17,9 +17,13 @@ from ..ports import REFUSED, Chat, MergedLine, MergedLines, MergeInput, Merger, 
 from ..prompts.answers import ProfileAnswer
 from ..prompts.library import PromptLibrary
 from ..settings.schema import Live, Settings
-from ..text.names import blanked, described, named, one_line, plain
-from ..text.people import foreign_ids, is_hearsay
-from ..text.statements import Line, is_talk, offences, speaks_of_rank_or_debt, strange_figures
+from ..text.callnames import is_hearsay
+from ..text.cleaning import described, one_line, plain
+from ..text.ids import foreign_ids
+from ..text.lasting import speaks_of_rank_or_debt
+from ..text.numbers import Line, strange_figures
+from ..text.relative_words import is_talk, offences
+from ..text.spans import blanked, named
 from ..text.terms import FUNCTION_WORDS, index_terms
 from ..text.time.time_words import is_time, mentions
 from .page import MOST_EVENTS

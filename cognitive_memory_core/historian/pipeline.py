@@ -31,10 +31,12 @@ from ..store.facts import FactBook
 from ..store.ledger import Ledger
 from ..store.messages import MessageLog
 from ..store.names import NameBook
+from ..text.callnames import MYSELF
 from ..text.characters import cleared_on_erasure, folded
-from ..text.names import blanked, clean_name, named
-from ..text.people import MYSELF, spoken
-from ..text.statements import is_leaning_word, offences_in
+from ..text.names import clean_name
+from ..text.relative_words import is_leaning_word, offences_in
+from ..text.spans import blanked, named
+from ..text.speakers import spoken
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
 from .message_buffer import NameObserver

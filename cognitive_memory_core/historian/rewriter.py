@@ -21,8 +21,8 @@ from ..ports import REFUSED, RETRIED, Chat, Historian, Tally
 from ..prompts.answers import StatementAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings.schema import Live, Settings
-from ..text.names import described
-from ..text.statements import values_of
+from ..text.cleaning import described
+from ..text.numbers import values_of
 from .pipeline import is_timeless
 from .rules import may_be_worth_remembering
 from .statements import GivenLines, Judged, as_noted, as_said, judged, quotes_of

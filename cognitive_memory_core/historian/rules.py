@@ -13,8 +13,9 @@ from ..domain.event import EventKind, Fact, Statement, nested
 from ..domain.turn import Dialogue, JobContext, Turn
 from ..ports import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
-from ..text.names import clean_name, one_line
-from ..text.statements import lasting_clause, speaks_of_rank_or_debt
+from ..text.cleaning import one_line
+from ..text.lasting import lasting_clause, speaks_of_rank_or_debt
+from ..text.names import clean_name
 from ..text.time.time_words import mentions
 from .statements import GivenLines, as_noted, as_said
 

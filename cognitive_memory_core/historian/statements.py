@@ -21,11 +21,16 @@ from ..domain.event import Event, EventKind, Quote, Statement, duplicate_key, ex
 from ..domain.message import Message
 from ..domain.turn import JobContext, Person, Turn
 from ..prompts.answers import StatementAnswer
+from ..text.callnames import ids_of, labelled
 from ..text.characters import cleared_on_erasure
-from ..text.names import blanked, clean_name, named, one_line, plain, short_form
-from ..text.people import foreign_ids, ids_by_name, ids_in, ids_of, labelled, name_forms, spoken
-from ..text.retelling import shared
-from ..text.statements import Line, Offence, offences, strange_figures, values_of
+from ..text.cleaning import one_line, plain
+from ..text.ids import foreign_ids, ids_by_name, ids_in, name_forms
+from ..text.names import clean_name, short_form
+from ..text.numbers import Line, strange_figures, values_of
+from ..text.problems import shared
+from ..text.relative_words import Offence, offences
+from ..text.spans import blanked, named
+from ..text.speakers import spoken
 from ..text.terms import FUNCTION_WORDS, pieces_of
 from ..text.time.time_words import is_time, mentions
 

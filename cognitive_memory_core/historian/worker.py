@@ -16,7 +16,7 @@ from ..errors import CognitiveMemoryError, PermanentError, StorageRefused, TooSl
 from ..queue.job_queue import Claim, FileQueue
 from ..settings.schema import Live, Settings
 from ..tasks import BackgroundLoop, ErrorState, completed, isolated
-from ..text.names import described
+from ..text.cleaning import described
 from .pipeline import Pipeline
 
 log = logging.getLogger(__name__)

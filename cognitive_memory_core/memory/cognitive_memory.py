@@ -567,12 +567,12 @@ class CognitiveMemory(Reads):
 async def _loaded(opened: Opened, chat: Chat | None, *, start: bool) -> Learning:
     def load() -> ModuleType:
         from ..store.numpy_on_use import np  # noqa: PLC0415  # in this thread
-        from ..text import statements, terms  # noqa: PLC0415  # in this thread
+        from ..text import questions, relative_words, terms  # noqa: PLC0415  # in this thread
         from . import learning  # noqa: PLC0415  # in this thread
 
         np.unique(np.empty(0))  # loads numpy, and what this uses: a process out of file handles could not
         terms.prepare()
-        for compiled_on_use in (statements.offences, statements.asks_who, statements.speaks_of_asker):
+        for compiled_on_use in (relative_words.offences, questions.asks_who, questions.speaks_of_asker):
             compiled_on_use(".")  # else the first message would wait for it
         return learning
 

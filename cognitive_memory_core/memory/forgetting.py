@@ -23,10 +23,11 @@ from ..store.erasure import Eraser
 from ..store.events import EventLedger
 from ..store.names import MOST_NAMES
 from ..text.characters import clear_caches
-from ..text.names import clean_name, clean_text
-from ..text.people import Redaction
+from ..text.cleaning import clean_text
+from ..text.names import clean_name
+from ..text.redaction import Redaction
+from ..text.relative_words import offences
 from ..text.retelling import untelling, without_retold
-from ..text.statements import offences
 from .opened import Opened
 
 log = logging.getLogger(__name__)

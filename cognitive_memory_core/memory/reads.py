@@ -23,7 +23,7 @@ from ..domain.turn import Pin
 from ..errors import BadArgument, LimitReached, NotPermitted, UnavailableError, UnknownEvent, UnknownPin
 from ..settings.schema import Live, Settings
 from ..tasks import Durations, timed
-from ..text.names import clean_text, one_line
+from ..text.cleaning import clean_text, one_line
 from .arguments import checks_arguments
 
 if TYPE_CHECKING:

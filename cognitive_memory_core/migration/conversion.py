@@ -35,7 +35,8 @@ from ..profiles.codec import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
 from ..queue.codec import SEED_ZONE, body_of, job_of
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
-from ..text.names import clean_name, one_line
+from ..text.cleaning import one_line
+from ..text.names import clean_name
 from ..transfer.export_import import HEAD, ExportedRow, row_of, written
 from ..vectors.chroma.process import foreign_rows, size_of
 from .layout import COPY, LARGEST_LIST, SUMMARIES, Layout, rows_of, written_at

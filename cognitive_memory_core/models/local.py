@@ -26,7 +26,7 @@ from ..errors import Busy, UnavailableError
 from ..ports import GUESS, Calibration, Embedder, Vector
 from ..settings.schema import EmbeddingSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, is_out_of_threads, seen
-from ..text.names import described
+from ..text.cleaning import described
 from . import fastembed_models
 from .client import sendable
 from .hashing import HashingEmbedder

@@ -23,8 +23,9 @@ from ..disk import decodings
 from ..domain.profile import Profile
 from ..domain.scope import DEFAULT_AGENT, checked_instant, datetime_of
 from ..errors import BadArgument, LimitReached, PermanentError
-from ..text.names import clean_text, one_line, tidy, writable_text
-from ..text.people import BARE_ID
+from ..text.cleaning import clean_text, one_line, writable_text
+from ..text.ids import BARE_ID
+from ..text.names import tidy
 from .paths import ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file

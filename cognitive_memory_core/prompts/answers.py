@@ -17,7 +17,7 @@ from ..domain.event import MEMORY_KINDS, EventKind
 from ..domain.scope import ID_LENGTH
 from ..errors import BadAnswer
 from ..sentences.context import GROUP_HEADINGS, PROFILE_HEADINGS
-from ..text.names import one_line
+from ..text.cleaning import one_line
 
 ProposedAction = Literal["keep", "update", "create", "delete"]
 ACTIONS: tuple[ProposedAction, ...] = ("keep", "update", "create", "delete")

@@ -23,7 +23,8 @@ from ..domain.scope import Scene
 from ..domain.turn import JobContext, Person
 from ..errors import PermanentError, StorageRefused
 from ..ports import Ask, MergeInput
-from ..text.names import clean_name, defused
+from ..text.fences import defused
+from ..text.names import clean_name
 from . import answers, rendering
 from .answers import (
     AskContents,

@@ -16,8 +16,13 @@ from ..domain.belief import Belief
 from ..domain.event import Event, Fact, nested
 from ..domain.message import Message
 from ..domain.turn import JobContext, Person, shortened
-from ..text.names import clean_name, clean_text, defused
-from ..text.people import BARE_ID, callname, callnames, finder, spoken
+from ..text.callnames import callname, callnames
+from ..text.cleaning import clean_text
+from ..text.fences import defused
+from ..text.ids import BARE_ID
+from ..text.names import clean_name
+from ..text.redaction import finder
+from ..text.speakers import spoken
 from ..text.time.time_rules import written
 from ..text.time.time_words import dated_words
 

@@ -30,8 +30,8 @@ from ..models.spending import UNMETERED
 from ..ports import REFUSED, RETRIED, Clock
 from ..settings.schema import Live, Settings
 from ..store.ledger import Ledger
-from ..text.names import unquoted
-from ..text.statements import offences
+from ..text.relative_words import offences
+from ..text.spans import unquoted
 
 EXAMPLES = 20
 FLAW_EXAMPLES = 3

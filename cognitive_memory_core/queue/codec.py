@@ -19,7 +19,7 @@ from ..domain.message import Message
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope, datetime_of
 from ..domain.turn import Dialogue, FailedJob, Job, Memo, Turn, TurnLimits
 from ..errors import BadArgument, LimitReached, PermanentError
-from ..text.names import one_line, writable_text
+from ..text.cleaning import one_line, writable_text
 
 SUFFIX = ".json"
 INSTANT_WIDTH = 17  # sixteen digits and a hyphen

@@ -14,13 +14,14 @@ from typing import cast
 
 import orjson
 
+from .. import sentences
 from ..disk import decodings
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn, without_lines
 from ..errors import LimitReached, PermanentError
-from ..text.names import is_said_by_hidden, writable_text
-from ..text.people import BARE_ID
+from ..text.cleaning import writable_text
+from ..text.ids import BARE_ID
 from . import codec
 from .codec import Body, moment
 
@@ -28,6 +29,7 @@ Hide = Callable[[str], str]
 _ROW = frozenset({"id", "summary", "location", "type", "name", "timestamp"})  # keys of a memo's row: nobody's name
 _SOME_TIME = moment(0)  # for jobs that are parsed for people and places, not for times
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_LABELLED = re.compile(r"\s*(?:\[[^\]\n]{0,64}\]\s*)?([^:：\n]{1,200})[:：]")  # a time in brackets may stand before
 
 
 def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
@@ -61,7 +63,7 @@ def _left_of(work: Turn | Dialogue, user_id: str, hide: Hide) -> Turn | Dialogue
     """
 
     def is_kept(line: Message | str) -> bool:
-        return not is_said_by_hidden(line, hide) if isinstance(line, str) else line.scene.user_id != user_id
+        return not _is_said_by_hidden(line, hide) if isinstance(line, str) else line.scene.user_id != user_id
 
     is_theirs = work.scene.user_id == user_id
     if isinstance(work, Turn):
@@ -72,6 +74,15 @@ def _left_of(work: Turn | Dialogue, user_id: str, hide: Hide) -> Turn | Dialogue
     if (is_changed and not speakers) or (is_theirs and rest.scene.kind != "group"):
         return None
     return replace(rest, scene=speakers[-1]) if is_theirs else rest
+
+
+def _is_said_by_hidden(line: str, hide: Hide) -> bool:
+    """Return whether a line like ``[10:32] name(id): text`` is labelled with a person whom ``hide`` hides."""
+    match = _LABELLED.match(line)
+    if match is None:
+        return False
+    label = match[1].strip()
+    return label != sentences.context.SOMEBODY and hide(label) == sentences.context.SOMEBODY
 
 
 def without_message(data: bytes, *, message_id: str) -> bytes | None:

@@ -23,7 +23,8 @@ from ..store.database.database import Snapshot, at_once
 from ..store.facts import FactBook
 from ..store.profiles import ProfileIndex
 from ..tasks import AWAY, PATIENCE, with_timeout
-from ..text.names import clean_name, clean_text
+from ..text.cleaning import clean_text
+from ..text.names import clean_name
 from ..text.terms import index_terms, query_terms
 from .query import QUERY_LENGTH, CurrentNames
 from .ranking import MAX_RESULTS, covered, terms_of

@@ -18,9 +18,11 @@ from ..ports import Chat
 from ..prompts.library import PromptLibrary
 from ..settings.schema import Live, Settings
 from ..tasks import AWAY, with_timeout
-from ..text.names import clean_name, defused, described, plain
-from ..text.people import foreign_ids, ids_by_name
-from ..text.terms import sentences_of, token_count
+from ..text.cleaning import described, plain
+from ..text.fences import defused
+from ..text.ids import foreign_ids, ids_by_name
+from ..text.names import clean_name
+from ..text.tokens import sentences_of, token_count
 
 log = logging.getLogger(__name__)
 PATIENCE = 60.0  # seconds for all model calls of one compression

@@ -27,7 +27,7 @@ from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger
 from ..store.search.lines import FoundLine, FoundLines, LineSearch
 from ..tasks import AWAY
-from ..text.statements import asks_for_number
+from ..text.questions import asks_for_number
 from .beliefs_and_profiles import BeliefSearch, ProfileReader, TurnProfiles
 from .query import NO_PLACES, CurrentNames, KnownPlaces, Query, with_names
 from .ranking import (

@@ -24,10 +24,13 @@ from ..errors import UnavailableError
 from ..settings.schema import Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.names import NameBook
+from ..text.callnames import callname, callnames, parts
 from ..text.characters import register_cache
-from ..text.names import clean_name, clean_text
-from ..text.people import BARE_ID, callname, callnames, ids_in_brackets, parts, with_current_names
-from ..text.statements import asked_sentences, asks_who, speaks_of_asker
+from ..text.cleaning import clean_text
+from ..text.ids import BARE_ID
+from ..text.names import clean_name
+from ..text.questions import asked_sentences, asks_who, speaks_of_asker
+from ..text.speakers import ids_in_brackets, with_current_names
 from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
 from ..text.time.time_words import time_windows
 

@@ -17,10 +17,13 @@ from ..domain.message import Context, Message, Section
 from ..domain.profile import Profile, said_in
 from ..domain.turn import Memo, Person
 from ..store.search.lines import FoundLine
+from ..text.callnames import callname
 from ..text.characters import cleared_on_erasure
-from ..text.names import clean_name, clean_text, full_width, one_line
-from ..text.people import callname, name_and_id, spoken
-from ..text.terms import sentences_of, token_count
+from ..text.cleaning import clean_text, one_line
+from ..text.fences import full_width
+from ..text.names import clean_name
+from ..text.speakers import name_and_id, spoken
+from ..text.tokens import sentences_of, token_count
 from .beliefs_and_profiles import tags_by_hand, words_of_lines
 from .one_pass import ContextAnswer
 from .query import Names, with_present_names

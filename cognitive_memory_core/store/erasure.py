@@ -16,7 +16,7 @@ from ..domain.erasure import Erasure, Tombstones, texts_of, without_person
 from ..domain.event import Event
 from ..domain.figures import PurgeState
 from ..domain.scope import Scope
-from ..text.people import hides_alone
+from ..text.redaction import hides_alone
 from . import beliefs, consent, event_rows, profiles
 from .database import migrations
 from .database.database import Table, reads, writes

@@ -24,13 +24,11 @@ COMMON_CHARACTERS = (
     "山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望"
     "觉术领共确传师观清今切院让识候带导争运"
 )
-_COMMON = frozenset(COMMON_CHARACTERS)
 _LEAST = 0.2
 _WEIGHT = {
-    char: _LEAST + (1.0 - _LEAST) * math.log1p(rank) / math.log1p(len(_COMMON))
+    char: _LEAST + (1.0 - _LEAST) * math.log1p(rank) / math.log1p(len(COMMON_CHARACTERS))
     for rank, char in enumerate(COMMON_CHARACTERS)
 }
-
 _ENGLISH = (
     "a about all am an and any are as at be been but by can could did do does for from had has have he her him his "
     "how i if in into is it its just me my no not of on or our out she so some that the their them then there "
@@ -41,7 +39,6 @@ _CHINESE = (
     "一个 一下 没有 有没 还是 不是 是不 就是 可以 时候 自己 现在 知道 觉得 因为 所以 但是 如果 已经 还有 有人"
 )
 FUNCTION_WORDS = frozenset((*_ENGLISH.split(), *_CHINESE.split()))
-
 # Words of questions about a conversation, independent of its topic.
 _ASKING = (
     "according agree agreed describe described discuss discussed discusses discussing discussion discussions elaborate "
@@ -50,7 +47,6 @@ _ASKING = (
     "讨论 聊过 聊到 提到 提过 说过 谈到"
 )
 ASKING_WORDS = frozenset(_ASKING.split())
-
 # Greetings, farewells, thanks, apologies, assent and praise. Of the lines of two chats that the list was not written
 # beside, it makes 2.6 and 3.3 % more need no memories, rightly; of 1,483 questions of four sets it meets none.
 _FORMULAS = (
@@ -87,51 +83,7 @@ def telling_of(term: str) -> float:
     return weight
 
 
-_HUNDREDTHS = {"h": 100, "H": 160, "R": 210, "e": 400, "o": 100, "a": 25, "A": 50, "0": 100, ".": 100, " ": 10}
-_FIRST_HAN, _LAST_HAN = "\u3400", "\u9fff"
-_FIRST_RARE = b"\xd8"  # GB 2312 lists the most frequent characters first, by sound, and the others from here on
-_FIRST_SYMBOL, _LAST_SYMBOL = "\u2600", "\u27bf"
-_SENTENCE = re.compile(r"[^。！？!?\r\n]*(?:[。！？!?]+[”’」』】〕）)\"']*|\r\n|[\r\n]|$)")
-
-
-def token_count(text: str) -> int:
-    """Estimate the number of tokens of a text; the estimate is high rather than low.
-
-    Each kind of character counts as many tokens as in the vocabulary that needs most for this kind, of seven
-    measured in November 2026: a Chinese character 1 if it is among the commonest, 1.6 if it is among the 3,755
-    of daily use, 2.1 otherwise; an emoji 4, every other sign that is not ASCII 1; a digit 1, an ASCII letter a
-    quarter, a capital a half, a space 0.1, other ASCII 1.
-    """
-    lines = text.split("\n")
-    return (sum(map(_hundredths, lines)) + _HUNDREDTHS["."] * (len(lines) - 1) + 99) // 100
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=4_096)  # the same lines are shown again and again
-def _hundredths(line: str) -> int:
-    kinds = line.translate(_KINDS)
-    return sum(kinds.count(kind) * cost for kind, cost in _HUNDREDTHS.items())
-
-
-def sentences_of(text: str) -> list[str]:
-    """Split a text at line ends and after 。！？!? with closing quotes and brackets; no character is lost."""
-    return [part for part in _SENTENCE.findall(text) if part]
-
-
-def _kind(char: str) -> str:
-    if char.isalpha() and char.isascii():
-        return "A" if char.isupper() else "a"
-    if char.isascii():
-        return "0" if char.isdigit() else " " if char == " " else "."
-    if _FIRST_HAN <= char <= _LAST_HAN:
-        is_daily = b"\x7f" < char.encode("gb2312", "ignore") < _FIRST_RARE
-        return "h" if char in _COMMON else "H" if is_daily else "R"
-    return "e" if char > "\uffff" or _FIRST_SYMBOL <= char <= _LAST_SYMBOL else "o"
-
-
-_KINDS = CharacterTable(_kind)
-
-
+FIRST_HAN, LAST_HAN = "\u3400", "\u9fff"
 _SHORTEST = 4  # minimum letters of a word that is stemmed
 _LONGEST = 32
 _stemming = Lock()  # a stemmer keeps state while it works on a word
@@ -179,7 +131,6 @@ SEARCHED = 64  # of them that are searched: the rarest
 LEAST_TELLING = 0.5  # minimum weight of a single character searched beside pairs
 _WORD_LENGTH = 64
 _FIRST_WITHOUT_ACCENTS = "\u2000"
-
 _HAN = "\U00020000", "\U000323af"
 _RUNNING_ON = f"々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿가-힣\uf900-\ufaff{_HAN[0]}-{_HAN[1]}"
 _WORD = f"[^\\W_{_RUNNING_ON}]+"
@@ -253,7 +204,7 @@ def _folded(char: str) -> str:
         return f" u{ord(char):x} "
     if category[0] not in "LN":
         return char if char in "-._'@+" else " "
-    if _FIRST_HAN <= char <= _LAST_HAN or char >= _HAN[0]:
+    if FIRST_HAN <= char <= LAST_HAN or char >= _HAN[0]:
         return _simplifier()(char)
     return unicodedata.normalize("NFKD", char)[0] if char < _FIRST_WITHOUT_ACCENTS else char
 

@@ -27,7 +27,7 @@ from ..recall.beliefs_and_profiles import tags_by_hand
 from ..recall.render import minute, words_beside, words_of_belief
 from ..settings.schema import Settings
 from ..tasks import AWAY
-from ..text.people import spoken
+from ..text.speakers import spoken
 from .tool_arguments import (
     Action,
     Answer,

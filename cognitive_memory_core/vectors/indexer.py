@@ -17,7 +17,7 @@ from ..store.database.database import Snapshot, at_once
 from ..store.profiles import ProfileIndex
 from ..store.vectors import VectorBook
 from ..tasks import BackgroundLoop, ErrorState
-from ..text.names import described
+from ..text.cleaning import described
 
 log = logging.getLogger(__name__)
 BATCH, PROFILE_BATCH = 64, 16

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.prompts.library import Task
-from cognitive_memory_core.text.terms import token_count
+from cognitive_memory_core.text.tokens import token_count
 from tests.prompts.asked import LIBRARY, job_context, questions, rendered, said
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.recall.render import SHARES, Part, block, fenced, fitted
-from cognitive_memory_core.text.terms import sentences_of, token_count
+from cognitive_memory_core.text.tokens import sentences_of, token_count
 
 TEXTS = st.text(st.sampled_from("甲乙丙。！？.!? abcé🚢12") | st.characters(exclude_characters="\r\n"), max_size=60)
 LINES = st.lists(TEXTS.map("- {}".format), min_size=1, max_size=8).map(tuple)

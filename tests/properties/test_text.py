@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.models.hashing import HashingEmbedder
-from cognitive_memory_core.text.names import clean_name, clean_text, defused
-from cognitive_memory_core.text.terms import token_count
+from cognitive_memory_core.text.cleaning import clean_text
+from cognitive_memory_core.text.fences import defused
+from cognitive_memory_core.text.names import clean_name
+from cognitive_memory_core.text.tokens import token_count
 
 TRICKY = (
     "\u200d\ufe0f\ufe0e\u0301\u0338\u20e3\u202e\u2066\u200b\u3164\u2800\u00ad\u2028\x85\r\n\t\x00\ud800\ue000\U000e0041"

@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import KEPT, EndSummaries
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disk import Fault, FaultyDisk

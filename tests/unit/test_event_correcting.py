@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.memory.forgetting import corrected_event
 from cognitive_memory_core.settings.schema import Settings
-from cognitive_memory_core.text.people import spoken
+from cognitive_memory_core.text.speakers import spoken
 from tests.support.builders import GROUP, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, committed

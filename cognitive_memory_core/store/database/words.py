@@ -16,7 +16,7 @@ from zlib import crc32
 from ...domain.event import Event
 from ...domain.message import Message
 from ...text.characters import cleared_on_erasure
-from ...text.statements import holds_number
+from ...text.questions import holds_number
 from ...text.terms import forms_version, index_terms, indexed_text
 
 FORM = f"4/{unicodedata.unidata_version}/{forms_version()}"

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from ...domain.scope import EARLIEST, LATEST, Interval, checked_zoned
 from ..characters import cleared_on_erasure, folded, lazy
-from ..names import MASK, blanked, named, quoted
+from ..spans import MASK, blanked, named, quoted
 from .time_expressions import CHINESE, HOLIDAYS, WESTERN
 from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, hours_of, said, written
 from .vocabulary import PARTS, PARTS_OF_DAY, number

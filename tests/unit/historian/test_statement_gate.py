@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, verdict_on
-from cognitive_memory_core.text.statements import Offence
+from cognitive_memory_core.text.relative_words import Offence
 from tests.support.clock import NOON
 
 TANG = Person("2000001", "阿棠", ("海棠未眠",))

@@ -15,7 +15,7 @@ import pytest
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP
 from tests.support.clock import NOON
 from tests.support.disk import Fault, FaultyDisk, FragileDisk

@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.profiles import GROUP_KEY, KEEP, TANG, a_profile
 

@@ -11,7 +11,7 @@ from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Job
 from cognitive_memory_core.queue.codec import encoded
 from cognitive_memory_core.queue.erasure import summaries_without, without_person
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import a_job
 from tests.support.clock import NOON
 

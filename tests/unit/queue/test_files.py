@@ -21,7 +21,7 @@ from cognitive_memory_core.queue import codec
 from cognitive_memory_core.queue.codec import parsed
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.queues import taken

@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.turn import Dialogue, Job, QueueCounts
 from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.queues import taken

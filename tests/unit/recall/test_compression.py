@@ -24,7 +24,7 @@ from cognitive_memory_core.recall.compression import (
     checked_dialogue,
 )
 from cognitive_memory_core.settings.schema import Live
-from cognitive_memory_core.text.terms import token_count
+from cognitive_memory_core.text.tokens import token_count
 from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON

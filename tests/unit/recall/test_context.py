@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
-from cognitive_memory_core.text.terms import token_count
+from cognitive_memory_core.text.tokens import token_count
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, name_person

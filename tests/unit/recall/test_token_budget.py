@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.recall.render import SHARES, Part, block, fenced, fitted
-from cognitive_memory_core.text.terms import token_count
+from cognitive_memory_core.text.tokens import token_count
 
 FRAME = token_count(fenced(()))
 NEARLY = 0.15  # only whole lines are kept, and token counts are rounded up

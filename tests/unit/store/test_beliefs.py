@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, begun
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON

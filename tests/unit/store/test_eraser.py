@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.scope import OptOut, Scene, Shared
 from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON

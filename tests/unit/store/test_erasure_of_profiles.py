@@ -7,7 +7,7 @@ from dataclasses import replace
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports import Vector
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_fact, a_profile, a_vector, later, name_person

@@ -26,7 +26,7 @@ from cognitive_memory_core.store.database.rows import micros
 from cognitive_memory_core.store.database.words import HEAD_BYTES, event_words, hashed, line_words
 from cognitive_memory_core.store.erasure import Eraser
 from cognitive_memory_core.store.ledger import Ledger
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import (

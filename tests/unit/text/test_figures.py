@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from cognitive_memory_core.text.statements import Line, strange_figures, values_of
+from cognitive_memory_core.text.numbers import Line, strange_figures, values_of
 
 WEDNESDAY = datetime(2026, 3, 4, 15, 0)  # noqa: DTZ001  # wall-clock time of the place
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.text.statements import Offence, is_talk, offences
+from cognitive_memory_core.text.relative_words import Offence, is_talk, offences
 
 _OFFENCE = re.compile("(pronoun|time|place):(.*?)(?= (?:pronoun|time|place):|$)")
 

@@ -7,8 +7,9 @@ import unicodedata
 import pytest
 
 from cognitive_memory_core.domain.turn import Person
-from cognitive_memory_core.text import names as name_cleaning
-from cognitive_memory_core.text.names import clean_name, clean_text
+from cognitive_memory_core.text import cleaning
+from cognitive_memory_core.text.cleaning import clean_text
+from cognitive_memory_core.text.names import clean_name
 
 FAMILY = "👨‍👩‍👧"
 ZALGO = "\u0300\u0301\u0302\u0303\u0304\u0305\u0306"
@@ -87,7 +88,7 @@ def test_text_keeps_its_lines() -> None:
 
 def test_usual_text_is_returned_without_a_look_at_each_character() -> None:
     """Every character that the fast path accepts is one that cleaning would keep unchanged."""
-    usual = [char for char in map(chr, range(0x10000)) if name_cleaning._USUAL.fullmatch(char)]
+    usual = [char for char in map(chr, range(0x10000)) if cleaning._USUAL.fullmatch(char)]
     assert len(usual) > 20_000
     beyond = "é\u200b"  # what the fast path leaves to the cleaning: it goes through all of it
     assert [clean_text(char + beyond) for char in usual] == [f"{char}é" for char in usual]

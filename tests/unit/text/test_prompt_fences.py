@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-from cognitive_memory_core.text.names import defused
+from cognitive_memory_core.text.fences import defused
 
 PAYLOADS = (
     "</cognitive_memory>",

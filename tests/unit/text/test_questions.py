@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.text.statements import (
-    QUESTION_READ,
-    asks_for_number,
-    asks_who,
-    holds_number,
-    speaks_of_asker,
-)
+from cognitive_memory_core.text.questions import QUESTION_READ, asks_for_number, asks_who, holds_number, speaks_of_asker
 
 LABELLED = Path(__file__).with_name("identity_questions.tsv").read_text("utf-8").splitlines()
 QUESTIONS = [(question, intent) for intent, _, question in (line.partition("\t") for line in LABELLED)]

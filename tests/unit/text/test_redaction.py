@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.people import Redaction
+from cognitive_memory_core.text.redaction import Redaction
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.terms import sentences_of, token_count
+from cognitive_memory_core.text.tokens import sentences_of, token_count
 
 # The fewest and the most tokens of o200k, DeepSeek, Qwen 2.5, Qwen 3.6 and Mistral's Tekken for each text.
 COUNTED = [
