@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from .domain.belief import Change as Change
     from .domain.belief import Evolution as Evolution
     from .domain.belief import Suggestion as Suggestion
+    from .domain.catching_up import CatchUp as CatchUp
+    from .domain.catching_up import Talk as Talk
+    from .domain.consent import PlaceSwitch as PlaceSwitch
     from .domain.erasure import Erasure as Erasure
     from .domain.event import Event as Event
     from .domain.event import Quote as Quote
     from .domain.figures import Activity as Activity
     from .domain.figures import DayCount as DayCount
     from .domain.figures import Spending as Spending
+    from .domain.instants import Interval as Interval
     from .domain.message import Backfill as Backfill
     from .domain.message import Context as Context
     from .domain.message import Hit as Hit
@@ -32,17 +36,13 @@ if TYPE_CHECKING:
     from .domain.profile import Revision as Revision
     from .domain.quality import QualityReport as QualityReport
     from .domain.reading import Answering as Answering
-    from .domain.reading import CatchUp as CatchUp
     from .domain.reading import EventListing as EventListing
     from .domain.reading import LineListing as LineListing
     from .domain.reading import PersonEntry as PersonEntry
     from .domain.reading import PlaceEntry as PlaceEntry
     from .domain.reading import PlaceListing as PlaceListing
     from .domain.reading import ProfileSource as ProfileSource
-    from .domain.reading import Talk as Talk
-    from .domain.scope import Interval as Interval
     from .domain.scope import PlaceKind as PlaceKind
-    from .domain.scope import PlaceSwitch as PlaceSwitch
     from .domain.scope import Scene as Scene
     from .domain.scope import Scope as Scope
     from .domain.turn import Alias as Alias
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .domain.turn import Memo as Memo
     from .domain.turn import Pin as Pin
     from .domain.turn import Turn as Turn
+    from .durations import Durations as Durations
     from .errors import AlreadyEvolving as AlreadyEvolving
     from .errors import BadArgument as BadArgument
     from .errors import CognitiveMemoryError as CognitiveMemoryError
@@ -69,8 +70,8 @@ if TYPE_CHECKING:
     from .errors import UnknownSuggestion as UnknownSuggestion
     from .memory.cognitive_memory import CognitiveMemory as CognitiveMemory
     from .memory.status import Status as Status
-    from .models.caller_models import LentModel as LentModel
-    from .prompts.library import PromptPreview as PromptPreview
+    from .models.lent_models import LentModel as LentModel
+    from .prompts.previews import PromptPreview as PromptPreview
     from .quality.rendering import report_figures as report_figures
     from .quality.rendering import report_markdown as report_markdown
     from .recall.ranking import Candidate as Candidate
@@ -97,7 +98,6 @@ if TYPE_CHECKING:
     from .settings.schema import setting_keys as setting_keys
     from .settings.schema import unknown_keys as unknown_keys
     from .tasks import BackgroundLoop as BackgroundLoop
-    from .tasks import Durations as Durations
     from .text.names import clean_name as clean_name
     from .text.relative_words import Offence as Offence
     from .text.relative_words import offences as offences
@@ -108,17 +108,19 @@ else:
         __name__,
         ("mcp_server", "tools"),
         {
-            "tasks": "BackgroundLoop Durations",
+            "tasks": "BackgroundLoop",
+            "durations": "Durations",
             "settings.configuration": "Configuration SettingsMoved SettingState env_settings setting_meaning",
             "domain.belief": "Belief BeliefHit BeliefPage Change Evolution Suggestion",
             "domain.erasure": "Erasure",
             "domain.event": "Event Quote",
-            "domain.reading": (
-                "Answering CatchUp EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource Talk"
-            ),
+            "domain.catching_up": "CatchUp Talk",
+            "domain.reading": "Answering EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource",
             "domain.message": "Backfill Context Hit Message Section",
             "domain.profile": "Profile ProfileHit ProfileKey Revision",
-            "domain.scope": "Interval PlaceKind PlaceSwitch Scene Scope",
+            "domain.consent": "PlaceSwitch",
+            "domain.instants": "Interval",
+            "domain.scope": "PlaceKind Scene Scope",
             "domain.turn": "Alias FailedJob Memo Pin Turn",
             "errors": (
                 "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
@@ -126,10 +128,10 @@ else:
                 "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
             ),
             "memory.cognitive_memory": "CognitiveMemory",
-            "models.caller_models": "LentModel",
+            "models.lent_models": "LentModel",
             "domain.figures": "Activity DayCount Spending",
             "domain.quality": "QualityReport",
-            "prompts.library": "PromptPreview",
+            "prompts.previews": "PromptPreview",
             "quality.rendering": "report_figures report_markdown",
             "recall.ranking": "Candidate Explanation LineCandidate",
             "settings.schema": (

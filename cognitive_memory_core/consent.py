@@ -14,12 +14,15 @@ from typing import TypeVar
 
 from . import sentences
 from .domain.belief import Belief, Change, change_without_people, without_people
+from .domain.consent import Incognito, PlaceSwitch, Switch
 from .domain.erasure import Tombstones, reworded
 from .domain.event import MEMORY_KINDS, Event, without_quotes
+from .domain.ids import checked_id
+from .domain.instants import Interval
 from .domain.message import Hit, Message
 from .domain.profile import Profile, ProfileHit, ProfileKey
 from .domain.reading import ReadFilter
-from .domain.scope import Incognito, Interval, PlaceSwitch, Scene, Scope, Switch, checked_id
+from .domain.scope import Scene, Scope
 from .domain.turn import Memo, Pin, Turn, Work, without_lines
 from .errors import BadArgument
 from .settings.schema import Live, Settings

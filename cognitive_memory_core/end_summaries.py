@@ -21,8 +21,9 @@ import orjson
 
 from . import sentences
 from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
+from .domain.instants import datetime_of
 from .domain.message import Message
-from .domain.scope import Scope, datetime_of
+from .domain.scope import Scope
 from .domain.turn import Memo
 from .errors import PermanentError, StorageRefused
 from .ports import Clock

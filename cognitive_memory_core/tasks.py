@@ -1,18 +1,14 @@
-"""asyncio tasks: background loops with their errors, work that outlives a cancellation, and how long calls take."""
+"""asyncio tasks: background loops with their errors, and work that outlives a cancellation."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import logging
-import time
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Executor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from . import sentences
 from .domain.scope import log_fields
@@ -316,34 +312,3 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     if task.cancelled():
         raise UnavailableError(sentences.models.CANCELLED_BY_NOBODY)
     return task.result()
-
-
-BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
-
-
-@dataclass(frozen=True)
-class Durations:
-    """How long one operation took since the start; a failed one counts, too.
-
-    ``counts`` has one bucket for each of ``bounds`` and a last one for longer operations; buckets do not overlap.
-    """
-
-    bounds: ClassVar[tuple[float, ...]] = BOUNDS
-    operation: str
-    counts: tuple[int, ...] = (0,) * (len(BOUNDS) + 1)
-    seconds: float = 0.0
-
-
-@contextmanager
-def timed(
-    durations: dict[str, Durations], operation: str, clock: Callable[[], float] = time.perf_counter
-) -> Generator[None, None, None]:
-    """Measure how long the ``with`` block takes, and add it to the durations of ``operation``."""
-    began = clock()
-    try:
-        yield
-    finally:
-        took, before = clock() - began, durations.get(operation, Durations(operation))
-        counts = list(before.counts)
-        counts[bisect_left(BOUNDS, took)] += 1
-        durations[operation] = Durations(operation, tuple(counts), before.seconds + took)

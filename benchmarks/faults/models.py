@@ -22,7 +22,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian import rewriter
 from cognitive_memory_core.models.breaker import FIRST_PAUSE, MAX_FAILURES
-from cognitive_memory_core.models.chat import object_in
+from cognitive_memory_core.models.json_answers import object_in
 from cognitive_memory_core.ports import Ask, Clock
 from tests.support import model_server as served
 from tests.support import puppet

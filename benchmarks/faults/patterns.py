@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.statements import GivenLines, verdict_on
-from cognitive_memory_core.models.chat import LONGEST, object_in
+from cognitive_memory_core.models.json_answers import LONGEST, object_in
 from cognitive_memory_core.text.fences import defused
 
 from ..fault_row import Extent, Row

@@ -21,7 +21,7 @@ from typing import Any
 import yaml
 
 import cognitive_memory_core as core
-from cognitive_memory_core.models.chat import LONGEST
+from cognitive_memory_core.models.json_answers import LONGEST
 from cognitive_memory_core.recall.render import CLOSED, OPENED
 from cognitive_memory_core.text.cleaning import one_line
 from tests.support.puppet import MERGE, REWRITE, Mind, Puppet, Question, careful, drawn, each_task

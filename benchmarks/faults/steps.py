@@ -21,8 +21,8 @@ import orjson
 
 from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.scope import derived_id
 from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError

@@ -16,7 +16,7 @@ from typing import cast
 from dotenv import dotenv_values
 
 from .. import sentences
-from ..disk import LEDGER, is_owned
+from ..directory_owner import LEDGER, is_owned
 from ..errors import BadArgument, CognitiveMemoryError, DirectoryInUse
 from ..memory.cognitive_memory import CognitiveMemory
 from ..settings.configuration import Configuration, decoded, env_settings

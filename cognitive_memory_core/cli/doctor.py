@@ -22,7 +22,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from .. import sentences
-from ..disk import is_owned
+from ..directory_owner import is_owned
 from ..errors import BadArgument, CognitiveMemoryError
 from ..memory.opened import refuse_lost_ledger
 from ..memory.read_only import DirectorySnapshot, opened_reader, uncounted

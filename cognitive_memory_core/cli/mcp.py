@@ -14,8 +14,9 @@ from typing import Any
 from urllib.parse import urlunsplit
 
 from .. import mcp_server, sentences
-from ..disk import is_owned
-from ..domain.scope import Scene, checked_id
+from ..directory_owner import is_owned
+from ..domain.ids import checked_id
+from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
 from ..mcp_server.exchange import bot_exchange
 from ..memory.cognitive_memory import CognitiveMemory

@@ -11,10 +11,11 @@ from datetime import tzinfo
 from pathlib import Path
 
 from .. import sentences
-from ..disk import is_owned
+from ..directory_owner import is_owned
 from ..domain.event import MEMORY_KINDS
+from ..domain.ids import checked_id
 from ..domain.reading import ReadFilter
-from ..domain.scope import Scene, checked_id
+from ..domain.scope import Scene
 from ..domain.turn import FailedJob
 from ..errors import BadArgument, UnavailableError
 from ..memory.read_only import DirectorySnapshot, opened_reader

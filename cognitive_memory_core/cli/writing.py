@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import cast
 
 from .. import sentences
+from ..domain.ids import checked_id
 from ..domain.message import Backfill, Message
-from ..domain.scope import Scene, Scope, checked_id
+from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, CognitiveMemoryError
 from ..memory.cognitive_memory import CognitiveMemory
 from ..migration.conversion import Conversion

@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Literal
 
 from .event import duplicate_key
-from .scope import Scope, derived_id
+from .ids import derived_id
+from .scope import Scope
 
 BeliefStatus = Literal["active", "deprecated"]
 Listing = Literal["active", "deprecated", "all"]

@@ -11,10 +11,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from .belief import Belief, Change, SuggestionDecision
+from .consent import OptOut, PlaceSwitch, Shared
 from .event import Event, without_quotes
+from .instants import EARLIEST
 from .message import Message
 from .profile import Profile, ProfileKey
-from .scope import EARLIEST, OptOut, PlaceSwitch, Scope, Shared
+from .scope import Scope
 from .turn import Alias, Memo, Pin
 
 RESTORABLE = timedelta(days=30)  # how long a forgotten event can be restored

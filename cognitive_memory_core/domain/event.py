@@ -10,8 +10,9 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from .. import sentences
+from .ids import derived_id
 from .profile import ProfileKey
-from .scope import Scene, Scope, derived_id
+from .scope import Scene, Scope
 
 _NESTED = str.maketrans({"“": "「", "”": "」", "„": "「", "‟": "「", "〝": "「", "〞": "」", "·": "・"})
 ELLIPSIS = "…"

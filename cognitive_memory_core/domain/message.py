@@ -10,7 +10,9 @@ from functools import cached_property
 
 from .. import sentences
 from .event import Event, LineKey, Quote
-from .scope import Scene, checked_id, checked_instant, checked_scene, checked_text
+from .ids import checked_id, checked_text
+from .instants import checked_instant
+from .scope import Scene, checked_scene
 
 ROW_WEIGHT, BYTE_WEIGHT = 340, 7  # bytes on disk of a message's row, and of each byte of its text with the word index
 

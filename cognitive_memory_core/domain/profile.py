@@ -11,7 +11,8 @@ from typing import Literal, get_args
 
 from .. import sentences
 from ..errors import BadArgument
-from .scope import DEFAULT_AGENT, Scene, Scope, checked_id
+from .ids import checked_id
+from .scope import DEFAULT_AGENT, Scene, Scope
 
 EntityType = Literal["user", "member", "group"]
 _REVISION_ID = re.compile(r"(?:19|2[0-2])[0-9]{6}T[0-9]{6}\.[0-9]{6}Z", re.ASCII)

@@ -1,104 +1,14 @@
-"""Ids and instants as the memory takes them, and whose memory something is."""
+"""Where something is said and by whom, and whose memory it is."""
 
 from __future__ import annotations
 
-import hashlib
-import re
-import unicodedata
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from functools import cached_property
 from typing import Literal, get_args
 
 from .. import sentences
 from ..errors import BadArgument, NotPermitted
-
-ID_LENGTH = 128
-_PLAIN = re.compile(f"[!-~]{{1,{ID_LENGTH}}}")  # as nearly all ids are; found without a look at each character
-_SAFE_COMPONENT = re.compile(r"[0-9][0-9a-z_-]{0,63}")
-
-
-def checked_id(value: object, what: str) -> str:
-    """Return the id if it is 1 to 128 characters of text without control characters; raise BadArgument otherwise."""
-    if isinstance(value, str):
-        controls = (char for char in value if unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"})
-        if _PLAIN.fullmatch(value) or (0 < len(value) <= ID_LENGTH and not any(controls)):
-            return value
-    raise BadArgument(sentences.caller.BAD_ID.format(what=what, value=value))
-
-
-def checked_text(value: object, what: str) -> str:
-    """Return the value if it is a ``str``; raise BadArgument otherwise."""
-    if not isinstance(value, str):
-        raise BadArgument(sentences.caller.bad_value(what, value, "文本"))
-    return value
-
-
-def path_component(identifier: str) -> str:
-    """Return the file or folder name of an id: the id itself if every file system accepts it, else a hash of it."""
-    if _SAFE_COMPONENT.fullmatch(identifier):
-        return identifier
-    return "x-" + hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def derived_id(*parts: object) -> str:
-    """Return a 128-bit id derived from the parts; equal parts give equal ids, which makes writes idempotent."""
-    joined = "\x1f".join(str(part) for part in parts)
-    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-_WRITTEN = re.compile(
-    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:([Zz])|([+-]\d\d)(?::?(\d\d))?)?", re.ASCII
-)
-
-
-def datetime_of(text: str) -> datetime:
-    """Parse a date, with or without a time; naive if it names no zone. Raises ValueError for any other text."""
-    found = _WRITTEN.fullmatch(text.strip())
-    if found is None:
-        return datetime.fromisoformat(text.strip())
-    day, minute, second, fraction, utc, hours, minutes = found.groups()
-    fraction = f".{fraction[:6]:0<6}" if fraction else ""
-    zone = "+00:00" if utc else f"{hours}:{minutes or '00'}" if hours else ""
-    return datetime.fromisoformat(f"{day}T{minute}{second or ':00'}{fraction}{zone}")
-
-
-FIRST_YEAR, LAST_YEAR = 2, 9998  # outside of them a conversion to another zone can overflow
-EARLIEST = datetime(FIRST_YEAR, 1, 2, tzinfo=timezone.utc)
-LATEST = datetime(LAST_YEAR, 12, 30, tzinfo=timezone.utc)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """The half-open interval ``[start, stop)``; both ends have a time zone."""
-
-    start: datetime
-    stop: datetime
-
-    def __post_init__(self) -> None:
-        """Reject ends without a time zone."""
-        checked_instant(self.start, "start")
-        checked_instant(self.stop, "stop")
-
-    def __contains__(self, instant: datetime) -> bool:
-        """Return whether the instant lies inside; ``stop`` itself is outside."""
-        return self.start <= instant < self.stop
-
-
-def checked_instant(value: object, what: str) -> datetime:
-    """Return the instant if it has a time zone and a year that every zone can represent; else raise BadArgument."""
-    instant = checked_zoned(value, what)
-    if not FIRST_YEAR <= instant.year <= LAST_YEAR:
-        raise BadArgument(sentences.caller.bad_value(what, instant.year, f" {FIRST_YEAR} 到 {LAST_YEAR} 年之间的时间"))
-    return instant
-
-
-def checked_zoned(value: object, what: str) -> datetime:
-    """Return the time if it has a time zone; raise BadArgument otherwise."""
-    if not isinstance(value, datetime) or value.tzinfo is None or value.utcoffset() is None:
-        raise BadArgument(sentences.caller.NAIVE_INSTANT.format(what=what))
-    return value
-
+from .ids import checked_id
 
 DEFAULT_AGENT = "default"
 NAME_LENGTH = 128
@@ -241,60 +151,6 @@ def checked_scene(value: object, *, placed: bool = False) -> Scene:
     if placed and value.kind == "operator":
         raise BadArgument(sentences.caller.PLACE_NEEDED)
     return value
-
-
-Switch = Literal["on", "off", "record_only", "recall_only"]
-
-
-@dataclass(frozen=True)
-class OptOut:
-    """One person's opt-out, as exported."""
-
-    user_id: str
-    at: datetime
-
-
-@dataclass(frozen=True)
-class Shared:
-    """One person's consent to show their own profile in every place, as exported."""
-
-    user_id: str
-    at: datetime
-
-
-@dataclass(frozen=True)
-class PlaceSwitch:
-    """A place's switch, in force until an instant, or with ``until=None`` until it is changed.
-
-    From ``until`` on, the place is "on" again, as if its switch had never been set.
-    """
-
-    scope: Scope
-    switch: Switch = "on"
-    until: datetime | None = None
-
-    @property
-    def records(self) -> bool:
-        """Whether the switch lets what is said here be recorded."""
-        return self.switch in ("on", "record_only")
-
-    def is_over(self, at: datetime) -> bool:
-        """Return whether the switch is no longer in force at an instant."""
-        return self.until is not None and at >= self.until
-
-
-@dataclass(frozen=True)
-class Incognito:
-    """The half-open period ``[starts_at, ends_at)`` in which a person asked not to be recorded in a place."""
-
-    scope: Scope
-    user_id: str
-    starts_at: datetime
-    ends_at: datetime
-
-    def covers(self, at: datetime) -> bool:
-        """Return whether an instant lies in the period."""
-        return self.starts_at <= at < self.ends_at
 
 
 Kind = Literal["job", "rewrite", "triage", "profile", "beliefs", "part"]

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from .. import sentences
 from ..errors import BadArgument
 from .event import Event, shortened
+from .ids import checked_id, checked_text
+from .instants import checked_instant
 from .message import Message
-from .scope import Scene, Scope, checked_id, checked_instant, checked_scene, checked_text
+from .scope import Scene, Scope, checked_scene
 
 if TYPE_CHECKING:
     from typing_extensions import Self

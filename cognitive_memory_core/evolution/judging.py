@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged, newest
 from ..domain.event import duplicate_key
+from ..domain.ids import derived_id
 from ..domain.message import Message
-from ..domain.scope import derived_id
 from ..domain.turn import JobContext, Person
 from ..prompts.answers import Proposal
 from ..text.callnames import is_hearsay, members_named

@@ -11,8 +11,9 @@ from .. import sentences
 from ..consent import Consent
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, Suggestion, SuggestionDecision, SuggestionKind, logged
 from ..domain.event import Event
+from ..domain.ids import derived_id
 from ..domain.reading import ReadFilter
-from ..domain.scope import Scene, Scope, derived_id
+from ..domain.scope import Scene, Scope
 from ..errors import UnknownSuggestion
 from ..ports import Clock
 from ..settings.schema import Live, Settings

@@ -16,10 +16,11 @@ from functools import lru_cache
 from .. import sentences
 from ..consent import Consent
 from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of, shortened
+from ..domain.ids import derived_id
 from ..domain.message import Message
 from ..domain.profile import ProfileKey
 from ..domain.reading import ReadFilter
-from ..domain.scope import Scene, derived_id
+from ..domain.scope import Scene
 from ..domain.turn import Dialogue, Job, JobContext, Person, Turn, with_fields
 from ..end_summaries import EndSummaries
 from ..errors import UnavailableError

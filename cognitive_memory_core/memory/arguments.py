@@ -10,7 +10,7 @@ from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .. import sentences
-from ..domain.scope import checked_id
+from ..domain.ids import checked_id
 from ..errors import BadArgument
 
 C = TypeVar("C", bound=type[Any])

@@ -12,28 +12,32 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .. import sentences
+from ..domain.consent import Switch
 from ..domain.event import Event
+from ..domain.ids import checked_text
+from ..domain.instants import checked_instant
 from ..domain.message import Message
-from ..domain.scope import Scene, Scope, Switch, checked_instant, checked_text
+from ..domain.scope import Scene, Scope
 from ..domain.turn import Turn
+from ..durations import Durations, timed
 from ..errors import BadArgument
 from ..settings.configuration import with_hot
 from ..settings.schema import Live, Settings
-from ..tasks import Durations, completed, timed
+from ..tasks import completed
 from .arguments import checks_arguments
 from .reads import MOST_DAYS, Reads, checked_ids, operators_agent, reading
 
 if TYPE_CHECKING:
     from ..domain.belief import Belief, Evolution, Suggestion
+    from ..domain.consent import PlaceSwitch
     from ..domain.erasure import Erasure
     from ..domain.figures import Activity
     from ..domain.message import Backfill
     from ..domain.quality import QualityReport
-    from ..domain.scope import PlaceSwitch
     from ..domain.turn import FailedJob
-    from ..models.caller_models import Lend
+    from ..models.lent_models import Lend
     from ..ports import Chat, Clock, Embedder, Reranker
-    from ..prompts.library import PromptPreview
+    from ..prompts.previews import PromptPreview
     from .learning import Learning
     from .listings import Listings
     from .opened import Opened
@@ -212,7 +216,7 @@ class CognitiveMemory(Reads):
 
         The prompt named ``tried`` is shown with ``template`` in its place; nothing is stored.
         """
-        from ..prompts.library import previews  # noqa: PLC0415  # most bots never show their prompts
+        from ..prompts.previews import previews  # noqa: PLC0415  # most bots never show their prompts
 
         folder, zone = self._opened.data_dir / "prompts", self._settings.current.zone
         return await asyncio.to_thread(previews, folder, {tried: template} if tried else {}, zone)
@@ -305,7 +309,7 @@ class CognitiveMemory(Reads):
 
         Raises BadArgument if ``until`` has no zone, is not in the future, or is given with "on".
         """
-        from ..domain.scope import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
+        from ..domain.consent import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
 
         opened, placed = self._opened, PlaceSwitch(scene.scope, switch, until)
         if until and (switch == "on" or checked_instant(until, "until") <= opened.clock.now()):

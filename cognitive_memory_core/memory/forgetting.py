@@ -13,8 +13,9 @@ from .. import sentences
 from ..consent import Consent
 from ..domain.erasure import RESTORABLE, Erasure, keys_of
 from ..domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
+from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
-from ..domain.scope import DEFAULT_AGENT, Scene, Scope, derived_id
+from ..domain.scope import DEFAULT_AGENT, Scene, Scope
 from ..domain.turn import Alias, TurnLimits, shortened
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownEvent
 from ..historian.pipeline import group_fact, own_key

@@ -21,10 +21,10 @@ from ..historian.rewriter import BackedHistorian, ModelHistorian
 from ..historian.rules import RuleHistorian, RuleMerger
 from ..historian.upkeep import Upkeep
 from ..historian.worker import HistorianWorker
-from ..migration.conversion import SummaryTakeover
+from ..migration.summaries import SummaryTakeover
 from ..models.breaker import Breaker
-from ..models.caller_models import LentModel
 from ..models.chat import ROLES, chats_of
+from ..models.lent_models import LentModel
 from ..models.spending import EVOLUTION, BudgetedChat
 from ..ports import Chat, Historian, Merger
 from ..prompts.library import TEMPLATES, PromptLibrary, read_templates

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from .. import sentences
 from ..domain.event import Event, MissedEvent, corrected_id
 from ..domain.figures import Spending
+from ..domain.ids import checked_id, derived_id
 from ..domain.message import Message
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.reading import (
@@ -21,7 +22,7 @@ from ..domain.reading import (
     ProfileSource,
     ReadFilter,
 )
-from ..domain.scope import Scene, Scope, checked_id, derived_id
+from ..domain.scope import Scene, Scope
 from ..domain.turn import Alias, Job, Turn
 from ..errors import UnknownEvent
 from ..historian.pipeline import without_hidden_lines

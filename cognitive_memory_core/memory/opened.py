@@ -10,7 +10,8 @@ from pathlib import Path
 
 from .. import sentences
 from ..consent import Consent
-from ..disk import LEDGER, LOCK, DirectoryOwner, Disk
+from ..directory_owner import LEDGER, LOCK, DirectoryOwner
+from ..disk import Disk
 from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..evolution.beliefs import BeliefKeeping
@@ -19,8 +20,8 @@ from ..historian.message_buffer import MessageBuffer, NameObserver
 from ..historian.upkeep import ClockWatch
 from ..migration.layout import SUMMARIES, keep_summaries
 from ..models.breaker import OVERDUE, Breaker, guarded
-from ..models.caller_models import Lend, Lender
 from ..models.embedding import embedding_of
+from ..models.lent_models import Lend, Lender
 from ..models.reranking import reranking_of
 from ..models.spending import Budget
 from ..ports import Clock, Embedder, Reranker, SystemClock

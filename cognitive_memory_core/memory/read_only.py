@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 
 from ..consent import Consent
-from ..disk import LEDGER
+from ..directory_owner import LEDGER
+from ..domain.consent import PlaceSwitch
 from ..domain.figures import Spending, Totals
 from ..domain.message import Hit
 from ..domain.quality import QualityReport
 from ..domain.reading import ReadFilter
-from ..domain.scope import PlaceSwitch
 from ..domain.turn import FailedJob, QueueCounts
 from ..errors import UnavailableError
 from ..models.embedding import EmbeddingQueue, embedding_of

@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .. import sentences
 from ..domain.event import Event, Quote, shortened
+from ..domain.ids import checked_id
 from ..domain.message import NOTHING, Context, Hit
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision, said_in
-from ..domain.scope import Scene, checked_id
+from ..domain.scope import Scene
 from ..domain.turn import Pin
+from ..durations import Durations, timed
 from ..errors import BadArgument, LimitReached, NotPermitted, UnavailableError, UnknownEvent, UnknownPin
 from ..settings.schema import Live, Settings
-from ..tasks import Durations, timed
 from ..text.cleaning import clean_text, one_line
 from .arguments import checks_arguments
 
 if TYPE_CHECKING:
     from ..domain.belief import Belief, BeliefHit, BeliefPage, Change
+    from ..domain.catching_up import CatchUp
     from ..domain.message import Message
-    from ..domain.reading import CatchUp
     from ..domain.scope import Scope
     from ..domain.turn import Memo
     from ..recall.ranking import Explanation
@@ -208,7 +209,7 @@ class Reads:
         ten minutes do not count as the last one. At most 2,000 lines are counted. Empty while the place is switched
         off or not read. Raises UnavailableError.
         """
-        from ..domain.reading import CatchUp, talks_of  # noqa: PLC0415  # few ask
+        from ..domain.catching_up import CatchUp, talks_of  # noqa: PLC0415  # few ask
         from ..text.time.time_limits import instant_of  # noqa: PLC0415  # loaded with an open memory
 
         start = None if since is None else instant_of(since, self._settings.current.zone, "since")

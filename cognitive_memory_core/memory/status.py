@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..domain.figures import LEDGER_ROWS, Activity, IndexState, MergeState, PurgeState, Spending, Totals
-from ..domain.scope import Interval, Scene
+from ..domain.instants import Interval
+from ..domain.scope import Scene
 from ..domain.turn import QueueCounts
 from ..errors import UnavailableError
 from ..ports import is_hashing

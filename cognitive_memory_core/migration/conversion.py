@@ -1,20 +1,14 @@
 """Turns the parts of an older memory into lines of an export, one row in memory at a time.
 
 Every row is validated as an imported line is; ids are derived from content, so that a second run adds nothing.
-:class:`SummaryTakeover` imports, in the background, the end_summaries.json that the data directory had before its
-ledger was created. It was copied to ``end_summaries.takeover.json`` then, because the memory writes the file itself.
-The import is due while the copy exists: it is removed afterwards, and a killed process starts again.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import os
 import re
 import shutil
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -25,21 +19,22 @@ import orjson
 from pydantic import ValidationError
 
 from .. import sentences
-from ..disk import MAX_BYTES, TEMP, Disk
+from ..disk import MAX_BYTES, Disk
+from ..domain.ids import derived_id
+from ..domain.instants import datetime_of
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
-from ..domain.scope import DEFAULT_AGENT, Scope, datetime_of, derived_id
+from ..domain.scope import DEFAULT_AGENT, Scope
 from ..domain.turn import Alias, Turn
 from ..errors import BadArgument, CognitiveMemoryError
 from ..ports import EmbeddedEvent
 from ..profiles.codec import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
 from ..queue.codec import SEED_ZONE, body_of, job_of
-from ..tasks import UNTIL_NUDGED, BackgroundLoop, completed
 from ..text.cleaning import one_line
 from ..text.names import clean_name
-from ..transfer.export_import import HEAD, ExportedRow, row_of, written
+from ..transfer.exported_rows import HEAD, ExportedRow, row_of, written
 from ..vectors.chroma.process import foreign_rows, size_of
-from .layout import COPY, LARGEST_LIST, SUMMARIES, Layout, rows_of, written_at
+from .layout import LARGEST_LIST, Layout, rows_of, written_at
 
 MOST_SAID = 100
 LONGEST_SENTENCE = 300
@@ -318,61 +313,3 @@ def _id(value: object) -> str:
     """Return an id as text; 0 and "0" mean nobody."""
     made = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return "" if made == "0" else made
-
-
-log = logging.getLogger(__name__)
-DRAFT = f"end_summaries.takeover.jsonl{TEMP}"
-MOST_LOGGED = 5  # pieces left out that the log names; the dry run of the command names all
-
-
-class SummaryTakeover:
-    """Imports the copied summaries in one round of :attr:`loop`; idempotent, because ids are derived from the rows."""
-
-    def __init__(
-        self, data_dir: Path, agent: str | None, import_file: Callable[[Path], Awaitable[int]], disk: Disk
-    ) -> None:
-        """Import for ``agent``; ``import_file`` imports an export and returns how many rows were new.
-
-        If ``agent`` is None, nothing is imported, and the log asks the operator to name an agent.
-        """
-        self._source, self._copy, self._draft = data_dir / SUMMARIES, data_dir / COPY, data_dir / DRAFT
-        self._agent = agent
-        self._import_file, self._disk = import_file, disk
-        self._turn = asyncio.Lock()
-        self.loop = BackgroundLoop(SUMMARIES, self._round, debounce=0.0)
-
-    async def is_due(self) -> bool:
-        """Return whether summaries wait to be taken over."""
-        return await asyncio.to_thread(self._copy.exists)
-
-    def suspended(self) -> asyncio.Lock:
-        """Return a lock that prevents imports while it is held."""
-        return self._turn
-
-    async def _round(self) -> float:
-        async with self._turn:
-            if await self.is_due():
-                await self._take_over()
-                await asyncio.to_thread(self._disk.remove, self._copy)
-        return UNTIL_NUDGED
-
-    async def _take_over(self) -> None:
-        words = sentences.caller
-        if self._agent is None:
-            log.warning("%s", words.NOT_KEPT.format(path=self._source, reason=words.WHICH_AGENT))
-            return
-        conversion = Conversion(Layout(self._copy.parent, summaries=self._copy), self._agent)
-        try:
-            await completed(asyncio.to_thread(self._convert, conversion))
-            new = await self._import_file(self._draft)
-        finally:
-            await asyncio.to_thread(self._disk.discard, self._draft)
-        log.info("%s", words.TAKEN_OVER.format(found=words.found(conversion.counts), new=new))
-        for said in conversion.said[:MOST_LOGGED]:
-            log.warning("%s", said)
-        if conversion.left_out:
-            log.warning("%s", words.NOT_TAKEN_OVER.format(count=conversion.left_out, path=self._source))
-
-    def _convert(self, conversion: Conversion) -> None:
-        with os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            conversion.write(file, self._draft.parent)

@@ -20,8 +20,9 @@ from frontmatter.default_handlers import BaseHandler
 
 from .. import sentences
 from ..disk import decodings
+from ..domain.instants import checked_instant, datetime_of
 from ..domain.profile import Profile
-from ..domain.scope import DEFAULT_AGENT, checked_instant, datetime_of
+from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.cleaning import clean_text, one_line, writable_text
 from ..text.ids import BARE_ID

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from .. import sentences
 from ..disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
+from ..domain.ids import path_component
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
-from ..domain.scope import Scope, path_component
+from ..domain.scope import Scope
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
 from ..loading_on_use import OnUse
 from ..ports import Clock

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from .. import sentences
 from ..disk import Disk
+from ..domain.ids import path_component
 from ..domain.profile import EntityType, ProfileKey
-from ..domain.scope import DEFAULT_AGENT, path_component
+from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, PermanentError
 from ..text.characters import cleared_on_erasure
 

@@ -1,23 +1,34 @@
-"""Answers of models: their schemas, whose descriptions are part of the prompt, and how they are read."""
+"""What models answer, as typed values within their bounds."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Literal
 
 from json_repair import repair_json
 
 from .. import sentences
 from ..domain.event import MEMORY_KINDS, EventKind
-from ..domain.scope import ID_LENGTH
+from ..domain.ids import ID_LENGTH
 from ..errors import BadAnswer
-from ..sentences.context import GROUP_HEADINGS, PROFILE_HEADINGS
-from ..text.cleaning import one_line
+from .answer_rows import (
+    FLAGS,
+    LONGEST_ANSWER,
+    MOST_ROWS,
+    Row,
+    loaded,
+    number_of,
+    numbers_of,
+    parts_of,
+    row_of,
+    rows_of,
+    share_of,
+    text_of,
+    texts_of,
+)
 
 ProposedAction = Literal["keep", "update", "create", "delete"]
 ACTIONS: tuple[ProposedAction, ...] = ("keep", "update", "create", "delete")
@@ -81,183 +92,6 @@ class Proposal:
     tags: tuple[str, ...] = ()
 
 
-Form = Mapping[str, Any]
-
-
-def _text(says: str) -> Form:
-    return {"type": "string", "description": says}
-
-
-def _listed(says: str, of: str = "string") -> Form:
-    return {"type": "array", "items": {"type": of}, "description": says}
-
-
-def _object(fields: Mapping[str, Form], required: tuple[str, ...]) -> Form:
-    return {"type": "object", "properties": dict(fields), "required": list(required)}
-
-
-_TEXT: Form = {"type": "string"}
-_KIND: Form = {
-    "type": "string",
-    "enum": list(MEMORY_KINDS),
-    "description": "event 经过、约定；preference 喜好、习惯；knowledge 身份、知识；"
-    "experience 解决了的问题，另填 pain 问题、solution 办法、outcome 结果",
-}
-_ABOUT: Mapping[str, Form] = {
-    "kind": _KIND,
-    "subjects": _listed("说的是谁的 id；说整个群填群的 id"),
-    "speaker": _text("谁的话，id，须是 lines 里某一行的人；几个人合起来才成的填最后定下的人，看不出填空"),
-    "confidence": {"type": "number", "description": "0.9 本人明说；0.6 转述或推断；0.2 玩笑、猜测、指代不清"},
-    "same_as": {"type": "integer", "description": "同 E 几；没有填 0"},
-    "replaces": {"type": "integer", "description": "同一人改了口，或管理改了规矩，E 几不再成立；没有填 0"},
-    "pain": _TEXT,
-    "solution": _TEXT,
-    "outcome": _TEXT,
-}
-_LINES = _listed("依据的聊天行号，只算人说的行；没有就空着", "integer")
-_SAID: Mapping[str, Form] = {"text": _TEXT, "lines": _LINES, **_ABOUT}
-_REQUIRED = ("text", "lines", "kind", "subjects", "speaker", "confidence")
-_STATEMENT = _object({"number": {"type": "integer"}, **_SAID}, ("number", *_REQUIRED))
-REWRITE: Form = _object({"statements": {"type": "array", "items": _STATEMENT}}, ("statements",))
-TRIAGE: Form = _object(
-    {
-        "should_remember": {"type": "boolean", "description": "有没有值得长期记住的事"},
-        "reason": _text("一句话理由"),
-        "observations": {"type": "array", "items": _object(_SAID, _REQUIRED), "description": "不值得记就是空数组"},
-    },
-    ("should_remember", "reason", "observations"),
-)
-COMPRESS: Form = _object({"summary": _text("摘要全文，一段")}, ("summary",))
-_PERSONAL_SECTIONS = (
-    "summary 一两句概括；role 身份、职业、住处、家人、分工；interests 喜好、忌口、过敏；style 习惯；"
-    "topics 近期的事；tools 常用的工具、技术；pain_points 伤病、反复遇到的困难"
-)
-_GROUP_SECTIONS = (
-    "summary 一句概括；rules 规矩、固定的安排；state 定位、进展、定下的事；topics 近期的事；members 谁负责什么"
-)
-
-
-def _profile(sections: str, names: Iterable[str]) -> Form:
-    line = _object(
-        {
-            "section": {"type": "string", "enum": ["summary", *names], "description": sections},
-            "text": _TEXT,
-            "facts": _listed("依据的事实号", "integer"),
-        },
-        ("section", "text", "facts"),
-    )
-    fields: Mapping[str, Form] = {
-        "lines": {"type": "array", "items": line, "description": "新写或重写的行；没有值得写的就是空数组"},
-        "tags": _listed("最多 12 个短标签，照抄事实里的词"),
-        "outdated": _listed("不再成立的事实号", "integer"),
-    }
-    return _object(fields, tuple(fields))
-
-
-MERGE: Form = _profile(_PERSONAL_SECTIONS, PROFILE_HEADINGS)
-MERGE_GROUP: Form = _profile(_GROUP_SECTIONS, GROUP_HEADINGS)
-
-
-LONGEST_ANSWER = 100_000  # characters
-MOST_ROWS = 200  # rows read of a list; fewer are kept
-Row = Mapping[str, object]
-_FLAGS = {"true": True, "1": True, "是": True, "false": False, "0": False, "否": False}
-_NOTHING = frozenset(("无", "没有", "暂无", "未知", "不详", "空", "none", "null", "nil", "n/a", "na", "unknown", "-"))
-_NUMBER = re.compile(r"[^\d.-]{0,4}(\d{1,6})(?:\.0{0,6})?[^\d.-]{0,4}")
-_SPLIT = re.compile("[、，,;；|\n]")
-_SPAN = re.compile("[^0-9-]{0,6}([0-9]{1,6})行?(?: ?[-~–—到至] ?| to )(?:第|L|E|#)?([0-9]{1,6})[^0-9]{0,3}")
-_NUMBERED = re.compile(r"\s*(?:第|#)?([0-9]{1,3})\s?(?:条)?[.、)）:：]\s*(?![0-9])")
-
-
-def loaded(text: str) -> object:
-    """Parse JSON; raises BadAnswer if the text is too long, too deeply nested, or not JSON."""
-    if len(text) > LONGEST_ANSWER:
-        raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST_ANSWER))
-    try:
-        return cast("object", json.loads(text))
-    except (ValueError, RecursionError):
-        raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
-
-
-def row_of(value: object) -> Row:
-    """Return the value if it is an object, else an empty one."""
-    return cast("Row", value) if isinstance(value, dict) else {}
-
-
-def rows_of(value: object) -> list[Row] | None:
-    """Return the objects of a model's answer, one or a list, perhaps written as a text; None if it is none of these.
-
-    An item that is a text becomes ``{"number": ..., "text": ...}``, without ``number`` if it begins with none.
-    """
-    if isinstance(value, str):
-        value = loaded(value) if value.lstrip().startswith(("[", "{")) else None
-    if isinstance(value, dict):
-        return [cast("Row", value)]
-    if not isinstance(value, list):
-        return None
-    rows: list[Row] = []
-    for item in cast("list[object]", value)[:MOST_ROWS]:
-        if isinstance(item, dict):
-            rows.append(cast("Row", item))
-        elif isinstance(item, str) and item.strip():
-            numbered = _NUMBERED.match(item)
-            rows.append({"number": numbered[1], "text": item[numbered.end() :]} if numbered else {"text": item})
-    return rows
-
-
-def text_of(value: object, limit: int) -> str:
-    """Return a text on one line, cut to ``limit``; a number is written out.
-
-    "" for anything else, and for a word that means "none", such as null or 无.
-    """
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return ""
-    written = int(value) if isinstance(value, float) and value.is_integer() else value
-    text = one_line(str(written)[: limit * 2], limit)
-    return "" if text.casefold().strip("。.") in _NOTHING else text
-
-
-def texts_of(value: object, count: int, limit: int) -> tuple[str, ...]:
-    """Return up to ``count`` distinct texts of a list, or of one text that lists several; each cut to ``limit``."""
-    return tuple(dict.fromkeys(text for part in parts_of(value) if (text := text_of(part, limit))))[:count]
-
-
-def number_of(value: object) -> int:
-    """Return a whole number, also from "2", "E2" or 2.0; 0 for anything else."""
-    found = _NUMBER.fullmatch(str(value)[:16].strip()) if isinstance(value, str | int | float) else None
-    return int(found[1]) if found else 0
-
-
-def numbers_of(value: object, count: int) -> tuple[int, ...]:
-    """Return up to ``count`` distinct whole numbers above 0, in the given order."""
-    numbers: dict[int, None] = {}
-    for part in parts_of(value):
-        span = _SPAN.fullmatch(part.strip()) if isinstance(part, str) else None  # a range such as "4-6"
-        first, last = (int(span[1]), int(span[2])) if span else (number_of(part),) * 2
-        numbers |= dict.fromkeys(range(max(first, 1), min(last, first + count - 1) + 1))
-    return tuple(numbers)[:count]
-
-
-def share_of(value: object, default: float) -> float:
-    """Return a number clamped to [0, 1], 0 for NaN, ``default`` if there is no number."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return float(min(max(value, 0), 1))
-    try:
-        number = float(value[:32]) if isinstance(value, str) else value if isinstance(value, float) else default
-    except ValueError:
-        return default
-    return 0.0 if math.isnan(number) else min(max(number, 0.0), 1.0)
-
-
-def parts_of(value: object) -> Iterable[object]:
-    """Return the members of a list, or the parts of a text that lists several things."""
-    if isinstance(value, str):
-        return _SPLIT.split(value[:LONGEST_ANSWER])[:MOST_ROWS]
-    if isinstance(value, list):
-        return cast("list[object]", value)[:MOST_ROWS]
-    return () if value is None else (value,)
-
-
 LONGEST_TEXT = 2_000  # characters of a statement; far above the gate's limit, so that the gate sees what is too long
 LONGEST_DETAIL = 500
 LONGEST_SUMMARY = 10_000  # far above every requested length
@@ -304,7 +138,7 @@ def triaged_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
     rows = [row for row in _rows(loaded_answer) or [] if text_of(row.get("text"), LONGEST_TEXT)]
     flag = answer.get("should_remember")
     word = str(flag)[:16].strip().casefold() if isinstance(flag, str | int | float) else ""
-    should = _FLAGS.get(word)
+    should = FLAGS.get(word)
     if should is None and not rows:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="should_remember"))
     if should and not rows:

@@ -6,26 +6,23 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from functools import partial
 from importlib import resources
 from pathlib import Path
 from string import Template as Placeholders
-from typing import Any
 
 from .. import sentences
 from ..disk import Disk, Vanished
 from ..domain.belief import Belief
 from ..domain.event import Fact
 from ..domain.message import Message
-from ..domain.profile import ProfileKey
-from ..domain.scope import Scene
 from ..domain.turn import JobContext, Person
 from ..errors import PermanentError, StorageRefused
 from ..ports import Ask, MergeInput
 from ..text.fences import defused
 from ..text.names import clean_name
-from . import answers, rendering
+from . import forms, rendering
 from .answers import (
     AskContents,
     ProfileAnswer,
@@ -43,8 +40,6 @@ SEPARATOR = "<!-- prompt -->"
 LONGEST_TEMPLATE = 20_000  # characters
 LONGEST_FILE = 65_536  # bytes; more than any template may have characters
 _UNDECODABLE = "\ufffd"
-
-
 Template = tuple[str, str]  # the instructions and the prompt: what stands above and below the separator
 
 
@@ -98,7 +93,8 @@ def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None)
     return texts
 
 
-def _shipped(name: str) -> str:
+def shipped_template(name: str) -> str:
+    """Return a template as the package has it."""
     return (resources.files(__package__ or "") / "templates" / f"{name}.md").read_text("utf-8")
 
 
@@ -137,7 +133,7 @@ class PromptLibrary:
         problems: list[str] = []
         self._templates: dict[str, Template] = {}
         for name in TEMPLATES:
-            for text in (own[name], _shipped(name)) if own and name in own else (_shipped(name),):
+            for text in (own[name], shipped_template(name)) if own and name in own else (shipped_template(name),):
                 found = usable(name, text)
                 if not isinstance(found, str):
                     self._templates[name] = found
@@ -168,7 +164,7 @@ class PromptLibrary:
         }
         given = _contents(people_list, lines, job_context, tuple(task.number for task in tasks))
         parse = partial(statements_in, given=given)
-        return Ask("rewrite", *filled(self._templates["rewrite"], parts), "historian_rewrite", answers.REWRITE, parse)
+        return Ask("rewrite", *filled(self._templates["rewrite"], parts), "historian_rewrite", forms.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[tuple[StatementAnswer, ...]]:
         """Build the request to select what in a dialogue is worth remembering.
@@ -179,7 +175,7 @@ class PromptLibrary:
         earlier = rendering.earlier_lines(job_context.earlier, people_list, job_context.when)
         parts = {**_shared_placeholders(job_context, people_list, lines), "earlier": block("前情", earlier)}
         parse = partial(triaged_in, given=_contents(people_list, lines, job_context))
-        return Ask("triage", *filled(self._templates["triage"], parts), "historian_triage", answers.TRIAGE, parse)
+        return Ask("triage", *filled(self._templates["triage"], parts), "historian_triage", forms.TRIAGE, parse)
 
     def compress(
         self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
@@ -192,7 +188,7 @@ class PromptLibrary:
             "max_chars": str(max_chars),
         }
         parse = partial(words_in, member="summary")
-        return Ask("compress", *filled(self._templates["compress"], parts), "dialogue_summary", answers.COMPRESS, parse)
+        return Ask("compress", *filled(self._templates["compress"], parts), "dialogue_summary", forms.COMPRESS, parse)
 
     def evolve(
         self,
@@ -233,7 +229,7 @@ class PromptLibrary:
             "facts": block("事实", rendering.facts(facts, told, now.tzinfo, is_group=given.is_group)),
             "max_chars": str(max_chars),
         }
-        form = answers.MERGE_GROUP if given.is_group else answers.MERGE
+        form = forms.MERGE_GROUP if given.is_group else forms.MERGE
         parse = partial(drawn_in, is_group=given.is_group)
         template = filled(self._templates["merge"], parts)
         return Ask("merge", *template, "historian_profile_merge", form, parse, strict=True), facts
@@ -265,63 +261,3 @@ def _contents(
     listed = {person.id for person in (*people_list.people.values(), people_list.place)}
     ids = (listed | senders) - {""}
     return AskContents(tasks, len(lines), min(len(job_context.neighbours), rendering.MOST_NEIGHBOURS), ids)
-
-
-GROUP_ID, LI, DOU = "10001", "2000001", "2000002"
-NAMES = {LI: "阿梨", DOU: "豆包"}
-SAID = ((LI, "周日下午三点老地方，这次谁带零食？"), (DOU, "我带。提前说，我对花生过敏"), (LI, "记住了，不买带花生的"))
-
-
-@dataclass(frozen=True)
-class PromptPreview:
-    """A prompt: its template, whose it is, and what a model gets of it with a sample.
-
-    ``problem`` is why a template cannot be used; the package's own is then filled.
-    """
-
-    name: str
-    template: str
-    is_own: bool
-    instructions: str
-    prompt: str
-    problem: str = ""
-
-
-def previews(folder: Path, tried: Mapping[str, str], zone: tzinfo) -> list[PromptPreview]:
-    """Return every prompt, from ``tried``, else from files in ``folder``, else from the package; blocking."""
-    own, shown = {**read_templates(folder, TEMPLATES), **tried}, list[PromptPreview]()
-    for name in TEMPLATES:
-        library = PromptLibrary({name: own[name]} if name in own else None)
-        ask, problem = _asked(library, name, zone), "\n".join(library.problems)
-        template = own[name] if name in own else _shipped(name)
-        shown.append(PromptPreview(name, template, name in own, ask.instructions, ask.prompt, problem))
-    return shown
-
-
-def _asked(library: PromptLibrary, name: str, zone: tzinfo) -> Ask[Any]:
-    """Return what a prompt asks about the sample: three lines of an evening."""
-    at = datetime(2026, 3, 6, 20, 4, tzinfo=zone)
-    scenes = {
-        one: Scene.group(GROUP_ID, one, user_name=called, group_name="周末桌游社") for one, called in NAMES.items()
-    }
-    minutes = range(len(SAID), 0, -1)
-    lines = [
-        Message(f"m{left}", scenes[one], text, at - timedelta(minutes=left))
-        for left, (one, text) in zip(minutes, SAID, strict=True)
-    ]
-    people, place = tuple(Person(one, called) for one, called in NAMES.items()), scenes[LI].scope
-    context = JobContext(at, place, "周末桌游社", people[1], people)
-    told = "豆包(2000002) 对花生过敏"
-    match name:
-        case "rewrite":
-            return library.rewrite([Task(1, "用户对花生过敏")], context, source=SAID[1][1], lines=lines)
-        case "triage":
-            return library.triage(lines, context)
-        case "merge":
-            fact = Fact(ProfileKey.member(GROUP_ID, DOU), "e1", told, "knowledge", at)
-            return library.merge(MergeInput(people[1], [fact]), at, max_chars=800)[0]
-        case "compress":
-            return library.compress(lines, context, max_chars=300)
-        case _:
-            belief = Belief("b1", place, "聚会在周日下午三点", created_at=at, updated_at=at, supporters=(LI,))
-            return library.evolve([belief], lines, context, most=5)

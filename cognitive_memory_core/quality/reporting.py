@@ -25,7 +25,7 @@ from ..domain.quality import (
     TeacherShare,
 )
 from ..domain.turn import QueueCounts, shortened
-from ..models.caller_models import LentModel
+from ..models.lent_models import LentModel
 from ..models.spending import UNMETERED
 from ..ports import REFUSED, RETRIED, Clock
 from ..settings.schema import Live, Settings

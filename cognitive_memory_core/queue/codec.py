@@ -15,8 +15,9 @@ from pydantic import AwareDatetime, BeforeValidator, ConfigDict, TypeAdapter, Va
 
 from .. import sentences
 from ..disk import MAX_BYTES
+from ..domain.instants import datetime_of
 from ..domain.message import Message
-from ..domain.scope import DEFAULT_AGENT, Scene, Scope, datetime_of
+from ..domain.scope import DEFAULT_AGENT, Scene, Scope
 from ..domain.turn import Dialogue, FailedJob, Job, Memo, Turn, TurnLimits
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.cleaning import one_line, writable_text

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from .. import sentences
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished
-from ..domain.scope import derived_id
+from ..domain.ids import derived_id
 from ..domain.turn import FailedJob
 from ..errors import PermanentError, StorageRefused
 from ..ports import Clock

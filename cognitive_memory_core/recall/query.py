@@ -16,9 +16,10 @@ from typing import TypeVar
 from .. import sentences
 from ..domain.belief import Belief
 from ..domain.event import Event
+from ..domain.instants import Interval
 from ..domain.message import Message
 from ..domain.profile import Profile
-from ..domain.scope import Interval, Scene, Scope
+from ..domain.scope import Scene, Scope
 from ..domain.turn import Person
 from ..errors import UnavailableError
 from ..settings.schema import Settings

@@ -17,8 +17,9 @@ from operator import attrgetter
 from types import MappingProxyType
 
 from ..domain.event import Event
+from ..domain.instants import Interval
 from ..domain.message import Context, Hit
-from ..domain.scope import Interval, Scope
+from ..domain.scope import Scope
 from ..settings.schema import Decay
 from ..store.database.words import line_key
 from ..store.search.lines import same_text

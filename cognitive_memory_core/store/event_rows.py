@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from ..domain.erasure import Tombstones, texts_of
 from ..domain.event import Event, Quote, exchange, without_quotes
+from ..domain.ids import derived_id
 from ..domain.message import Message
-from ..domain.scope import derived_id
 from ..text.retelling import retells, statement_of
 from . import facts
 from .database.rows import (

@@ -8,14 +8,7 @@ from sqlite3 import Connection
 
 from ..domain.event import Event
 from ..domain.profile import EntityType, Profile, ProfileKey
-from ..domain.reading import (
-    Answering,
-    EventListing,
-    PersonEntry,
-    PlaceEntry,
-    PlaceListing,
-    ProfileSource,
-)
+from ..domain.reading import Answering, EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource
 from ..domain.scope import Scope
 from ..domain.turn import Alias
 from .database.database import Table, reads

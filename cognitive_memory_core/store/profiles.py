@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Collection
 from sqlite3 import Connection
 
+from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
-from ..domain.scope import Scene, Scope, derived_id
+from ..domain.scope import Scene, Scope
 from ..ports import Vector
 from .database.database import Table, reads, writes
 from .database.rows import LISTED, Columns, Nested, bound, listed, vector_of

@@ -14,7 +14,8 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import sentences
-from ..disk import LEDGER, TEMP, Disk, Vanished, reason_of, refusals
+from ..directory_owner import LEDGER
+from ..disk import TEMP, Disk, Vanished, reason_of, refusals
 from ..end_summaries import EndSummaries
 from ..errors import BadArgument
 from ..queue.job_queue import FileQueue

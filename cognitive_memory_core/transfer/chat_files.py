@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from .. import sentences
+from ..domain.ids import checked_id, derived_id
 from ..domain.message import Message
-from ..domain.scope import Scene, checked_id, derived_id
+from ..domain.scope import Scene
 from ..errors import BadArgument, MistakeError
 from ..text.names import clean_name
 from .backup import readable
-from .export_import import is_head
+from .exported_rows import is_head
 
 HEAD = 65_536  # bytes by which a format is recognised
 CHUNK = 1 << 20  # bytes read at a time

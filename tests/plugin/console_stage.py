@@ -15,7 +15,7 @@ from fastapi import FastAPI
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.domain.event import Draft, Event, Fact
-from cognitive_memory_core.domain.scope import derived_id
+from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.turn import Job
 from tests.support.clock import NOON, FrozenClock
 

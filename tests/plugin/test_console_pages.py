@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.figures import Spending, Totals
-from cognitive_memory_core.domain.scope import derived_id
+from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.turn import Dialogue, Job
 from tests.support.builders import a_draft, an_event
 from tests.support.clock import NOON

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.ports import Ask
-from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer, numbers_of
+from cognitive_memory_core.prompts.answer_rows import numbers_of
+from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer
 from tests.prompts.asked import questions
 
 ANSWERS = Path(__file__).parent / "answers"

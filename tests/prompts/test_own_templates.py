@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task, previews
+from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
+from cognitive_memory_core.prompts.previews import previews
 from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, given, job_context, merge, said
 
 OWN = """按我的规矩改写，$$ 是美元。

@@ -9,7 +9,7 @@ from datetime import datetime
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.scope import Interval
+from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.recall.ranking import (
     NAMED,
     OUTSIDE,

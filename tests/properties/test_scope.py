@@ -20,9 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event, Quote
+from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.domain.scope import Interval, Scene
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.database.rows import select

@@ -7,8 +7,9 @@ from itertools import count
 from typing import Any
 
 from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.scope import Scene, derived_id
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Job, Turn
 
 from .clock import NOON

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.scope import Switch
-from cognitive_memory_core.transfer.export_import import HEAD, written
+from cognitive_memory_core.domain.consent import Switch
+from cognitive_memory_core.transfer.exported_rows import HEAD, written
 
 from .clock import FrozenClock
 from .planted import TOKEN, Planted, Standing, tokens_in

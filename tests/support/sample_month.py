@@ -21,7 +21,7 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.domain.event import Draft, Event, Fact, Quote, exchange
 from cognitive_memory_core.domain.figures import Spending
-from cognitive_memory_core.domain.scope import derived_id
+from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.turn import Job
 from tests.support.clock import SHANGHAI, FrozenClock
 

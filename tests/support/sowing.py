@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.event import MEMORY_KINDS
 from cognitive_memory_core.domain.profile import revision_id
 from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
-from cognitive_memory_core.transfer.export_import import ExportedRow
+from cognitive_memory_core.transfer.exported_rows import ExportedRow
 
 from .clock import NOON
 from .planted import Planted, Standing

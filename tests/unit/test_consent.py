@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.scope import PlaceSwitch
+from cognitive_memory_core.domain.consent import PlaceSwitch
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.disk import DirectoryOwner
+from cognitive_memory_core.directory_owner import DirectoryOwner
 from cognitive_memory_core.errors import DirectoryInUse
 
 OTHER = """
 import asyncio, os, sys
 from pathlib import Path
 sys.path.insert(0, os.environ["PROJECT"])
-from cognitive_memory_core.disk import DirectoryOwner
+from cognitive_memory_core.directory_owner import DirectoryOwner
 from cognitive_memory_core.errors import DirectoryInUse
 
 async def main():

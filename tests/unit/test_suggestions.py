@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports import EmbeddedEvent
-from cognitive_memory_core.transfer.export_import import HEAD, written
+from cognitive_memory_core.transfer.exported_rows import HEAD, written
 from tests.support.builders import GROUP
 from tests.support.clock import FrozenClock
 from tests.support.experiences import LIN, MO, TANG, an_experience

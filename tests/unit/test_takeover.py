@@ -12,8 +12,8 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.disk import Disk
-from cognitive_memory_core.migration.conversion import SummaryTakeover
 from cognitive_memory_core.migration.layout import COPY, keep_summaries
+from cognitive_memory_core.migration.summaries import SummaryTakeover
 from tests.support.bot_homes import ENV, BotHome
 from tests.support.disk import Fault, FaultyDisk
 from tests.support.older_system import GROUP, PERSON, summary, write_json

@@ -18,9 +18,12 @@ from sqlite3 import Connection, Cursor, DataError
 from typing import Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from ...domain.belief import Belief, Change
+from ...domain.consent import Incognito
 from ...domain.event import Event, Quote, duplicate_key
+from ...domain.ids import derived_id
+from ...domain.instants import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST
 from ...domain.message import Message
-from ...domain.scope import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST, Incognito, Scene, Scope, derived_id
+from ...domain.scope import Scene, Scope
 from ...domain.turn import Alias, Memo, Pin
 from ...ports import Vector
 from ...text.characters import cleared_on_erasure

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
+from ...domain.instants import Interval
 from ...domain.reading import EventListing, EventState, LineListing, ReadFilter
-from ...domain.scope import Interval, Scene
+from ...domain.scope import Scene
 from ..database.connections import kept
 from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, micros, select
 

@@ -17,9 +17,10 @@ from math import prod
 from typing import NamedTuple
 
 from ...domain.event import duplicate_key
+from ...domain.instants import Interval
 from ...domain.message import Message, Passage
 from ...domain.reading import NARROWED, ReadFilter
-from ...domain.scope import Interval, Scope
+from ...domain.scope import Scope
 from ...settings.schema import Decay
 from ...text.characters import cleared_on_erasure
 from ...text.terms import SEARCHED, telling_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, time, timedelta, timezone, tzinfo
 
 from ... import sentences
-from ...domain.scope import EARLIEST, LATEST, Interval, checked_zoned, datetime_of
+from ...domain.instants import EARLIEST, LATEST, Interval, checked_zoned, datetime_of
 from ...errors import BadArgument
 from ..characters import folded, lazy
 from .time_rules import DAY, LEANS, WEEK

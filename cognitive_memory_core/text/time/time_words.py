@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from functools import lru_cache
 
-from ...domain.scope import EARLIEST, LATEST, Interval, checked_zoned
+from ...domain.instants import EARLIEST, LATEST, Interval, checked_zoned
 from ..characters import cleared_on_erasure, folded, lazy
 from ..spans import MASK, blanked, named, quoted
 from .time_expressions import CHINESE, HOLIDAYS, WESTERN

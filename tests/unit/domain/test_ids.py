@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.scope import ID_LENGTH, checked_id, derived_id, path_component
+from cognitive_memory_core.domain.ids import ID_LENGTH, checked_id, derived_id, path_component
 from cognitive_memory_core.errors import BadArgument
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.scope import Interval, checked_instant
+from cognitive_memory_core.domain.instants import Interval, checked_instant
 from cognitive_memory_core.errors import BadArgument
 from tests.support.clock import NOON
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.domain.scope import datetime_of
+from cognitive_memory_core.domain.instants import datetime_of
 
 
 @pytest.mark.parametrize(

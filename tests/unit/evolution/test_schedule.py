@@ -10,7 +10,8 @@ from typing import Any
 
 import cognitive_memory_core as core
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.scope import PlaceSwitch, Scene, Scope
+from cognitive_memory_core.domain.consent import PlaceSwitch
+from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.evolution.evolver import evolve_due
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.settings.schema import EvolutionSettings, Live, Settings

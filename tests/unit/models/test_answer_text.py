@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.models.chat import DEEPEST, LONGEST, REPAIRABLE, object_in
+from cognitive_memory_core.models.json_answers import DEEPEST, LONGEST, REPAIRABLE, object_in
 
 PLAIN = {"op": "keep", "text": '阿棠说：“{好}[的”, 1 "2"', "more": [1, 2.5, None, True, {"a": []}]}
 WRITTEN = json.dumps(PLAIN, ensure_ascii=False)

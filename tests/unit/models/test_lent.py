@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, LentModel, Message, ModelSettings, Settings, Turn
-from cognitive_memory_core.models.caller_models import Lender
 from cognitive_memory_core.models.chat import lent_chat
+from cognitive_memory_core.models.lent_models import Lender
 from cognitive_memory_core.models.spending import Budget
 from cognitive_memory_core.ports import SystemClock
 from cognitive_memory_core.settings.schema import Live

@@ -15,7 +15,7 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.ports import EmbeddedEvent
-from cognitive_memory_core.transfer.export_import import HEAD, written
+from cognitive_memory_core.transfer.exported_rows import HEAD, written
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import FrozenClock
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.domain.scope import Interval
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
 from cognitive_memory_core.recall.query import Query

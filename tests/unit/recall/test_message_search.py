@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.message import Hit, Message
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.domain.scope import Interval, Scene
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.recall.one_pass import OF_SEARCH, ContextAnswer, Question, found_lines, hit_of
 from cognitive_memory_core.recall.query import Query, query_of

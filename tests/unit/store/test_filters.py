@@ -10,8 +10,8 @@ from sqlite3 import Connection, connect
 
 import pytest
 
+from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.reading import EventListing, ReadFilter
-from cognitive_memory_core.domain.scope import Interval
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.database.rows import select
 from cognitive_memory_core.store.search.filters import listing_filter, place_filter, scene_filter, sql_filter

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from cognitive_memory_core.domain.consent import Incognito, PlaceSwitch
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.scope import Incognito, PlaceSwitch, Scene
+from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.ledgers import Ledger, committed, later
 

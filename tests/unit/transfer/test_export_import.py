@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import transfer
+from cognitive_memory_core.domain.consent import OptOut, Shared
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.domain.scope import OptOut, Scope, Shared
+from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.profiles.files import FileProfiles
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
