@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.domain.people import Person
 from tests.support.clock import FrozenClock
 
 from .labelled import WAIT

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 import nonebot
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.turn import Alias
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.clock import FrozenClock
 

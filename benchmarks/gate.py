@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from cognitive_memory_core.domain.turn import JobContext
+from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, verdict_on
 from cognitive_memory_core.text.relative_words import offences
 

@@ -25,11 +25,15 @@ if TYPE_CHECKING:
     from .domain.figures import DayCount as DayCount
     from .domain.figures import Spending as Spending
     from .domain.instants import Interval as Interval
+    from .domain.job import FailedJob as FailedJob
     from .domain.message import Backfill as Backfill
     from .domain.message import Context as Context
     from .domain.message import Hit as Hit
     from .domain.message import Message as Message
     from .domain.message import Section as Section
+    from .domain.notes import Memo as Memo
+    from .domain.notes import Pin as Pin
+    from .domain.people import Alias as Alias
     from .domain.profile import Profile as Profile
     from .domain.profile import ProfileHit as ProfileHit
     from .domain.profile import ProfileKey as ProfileKey
@@ -45,10 +49,6 @@ if TYPE_CHECKING:
     from .domain.scope import PlaceKind as PlaceKind
     from .domain.scope import Scene as Scene
     from .domain.scope import Scope as Scope
-    from .domain.turn import Alias as Alias
-    from .domain.turn import FailedJob as FailedJob
-    from .domain.turn import Memo as Memo
-    from .domain.turn import Pin as Pin
     from .domain.turn import Turn as Turn
     from .durations import Durations as Durations
     from .errors import AlreadyEvolving as AlreadyEvolving
@@ -121,7 +121,10 @@ else:
             "domain.consent": "PlaceSwitch",
             "domain.instants": "Interval",
             "domain.scope": "PlaceKind Scene Scope",
-            "domain.turn": "Alias FailedJob Memo Pin Turn",
+            "domain.job": "FailedJob",
+            "domain.notes": "Memo Pin",
+            "domain.people": "Alias",
+            "domain.turn": "Turn",
             "errors": (
                 "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
                 "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "

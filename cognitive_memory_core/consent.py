@@ -20,10 +20,11 @@ from .domain.event import MEMORY_KINDS, Event, without_quotes
 from .domain.ids import checked_id
 from .domain.instants import Interval
 from .domain.message import Hit, Message
+from .domain.notes import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey
 from .domain.reading import ReadFilter
 from .domain.scope import Scene, Scope
-from .domain.turn import Memo, Pin, Turn, Work, without_lines
+from .domain.turn import Turn, Work, without_lines
 from .errors import BadArgument
 from .settings.schema import Live, Settings
 from .store.ledger import Ledger

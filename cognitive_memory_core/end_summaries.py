@@ -23,8 +23,8 @@ from . import sentences
 from .disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from .domain.instants import datetime_of
 from .domain.message import Message
+from .domain.notes import Memo
 from .domain.scope import Scope
-from .domain.turn import Memo
 from .errors import PermanentError, StorageRefused
 from .ports import Clock
 from .queue.codec import SEED_ZONE, SUFFIX, json_of, microseconds

@@ -9,8 +9,10 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .domain.event import Event, Fact, Statement
+from .domain.job import JobContext
+from .domain.people import Person
 from .domain.reading import ReadFilter
-from .domain.turn import Dialogue, JobContext, Person, Turn
+from .domain.turn import Dialogue, Turn
 
 if TYPE_CHECKING:
     Vector = array[float]

@@ -9,8 +9,9 @@ from zoneinfo import ZoneInfo
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import duplicate_key
+from cognitive_memory_core.domain.job import JobContext
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.statements import GivenLines, verdict_on
 from cognitive_memory_core.models.json_answers import LONGEST, object_in

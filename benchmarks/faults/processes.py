@@ -20,7 +20,7 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.disk import TRIES, Disk
 from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.turn import JobContext
+from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue import codec
 from tests.support.waiting import until

@@ -23,7 +23,7 @@ from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.turn import Memo
+from cognitive_memory_core.domain.notes import Memo
 from cognitive_memory_core.end_summaries import EndSummaries
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
 from cognitive_memory_core.memory.cognitive_memory import CognitiveMemory

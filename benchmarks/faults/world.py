@@ -21,9 +21,10 @@ import orjson
 import cognitive_memory_core as core
 from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.ids import derived_id
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Job, Turn
+from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.ports import Clock
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings, Settings

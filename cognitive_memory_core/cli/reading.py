@@ -14,9 +14,9 @@ from .. import sentences
 from ..directory_owner import is_owned
 from ..domain.event import MEMORY_KINDS
 from ..domain.ids import checked_id
+from ..domain.job import FailedJob
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene
-from ..domain.turn import FailedJob
 from ..errors import BadArgument, UnavailableError
 from ..memory.read_only import DirectorySnapshot, opened_reader
 from ..quality.rendering import report_figures, report_markdown

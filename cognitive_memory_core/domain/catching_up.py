@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from .event import Event
 from .message import Message
-from .turn import Person
+from .people import Person
 
 PAUSE = timedelta(minutes=30)  # between two talks
 

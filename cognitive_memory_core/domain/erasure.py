@@ -15,9 +15,10 @@ from .consent import OptOut, PlaceSwitch, Shared
 from .event import Event, without_quotes
 from .instants import EARLIEST
 from .message import Message
+from .notes import Memo, Pin
+from .people import Alias
 from .profile import Profile, ProfileKey
 from .scope import Scope
-from .turn import Alias, Memo, Pin
 
 RESTORABLE = timedelta(days=30)  # how long a forgotten event can be restored
 _WRONG = timedelta(days=1)  # a tombstone further ahead of now than this was dated by a wrong clock

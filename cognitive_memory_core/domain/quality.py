@@ -8,8 +8,8 @@ from datetime import date, datetime
 from typing import Literal
 
 from .figures import Spending
+from .job import QueueCounts
 from .scope import Scope
-from .turn import QueueCounts
 
 Flaw = Literal["pronoun", "time", "place", "unsure", "unworded"]
 FLAWS: tuple[Flaw, ...] = ("pronoun", "time", "place", "unsure", "unworded")

@@ -1,137 +1,24 @@
-"""Finished turns, jobs and the verified context that a historian works with; people, memos and pins."""
+"""Finished turns and dialogues, as they are handed in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .. import sentences
 from ..errors import BadArgument
-from .event import Event, shortened
+from .event import shortened
 from .ids import checked_id, checked_text
 from .instants import checked_instant
 from .message import Message
-from .scope import Scene, Scope, checked_scene
+from .scope import Scene, checked_scene
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 Work = TypeVar("Work", bound="Turn | Dialogue")
-
-
-@dataclass(frozen=True)
-class Memo:
-    """A short note on what the bot did in one turn; injected by recency, never searched."""
-
-    id: str
-    scope: Scope
-    text: str
-    written_at: datetime
-    user_id: str = ""
-
-
-@dataclass(frozen=True)
-class Pin:
-    """A fact that a person entered and that is injected in every turn of its place.
-
-    ``owner_id`` is "" for a pin of the whole group; ``author_id`` is "" for an operator or an unknown author.
-    """
-
-    id: str
-    scope: Scope
-    text: str
-    owner_id: str
-    pinned_at: datetime
-    author_id: str = ""
-
-
-WEEK = 7 * 86_400.0
-
-
-@dataclass(frozen=True)
-class Alias:
-    """A name of a person in a place, with the instants at which it was first and last seen."""
-
-    scope: Scope
-    user_id: str
-    name: str
-    first_seen_at: datetime
-    last_seen_at: datetime
-
-
-@dataclass(frozen=True)
-class Person:
-    """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
-
-    ``usual`` is the name used longest in recent time, "" if unknown. ``since`` is the Unix
-    time at which the person was first seen in the place, 0 if unknown.
-    """
-
-    id: str
-    name: str = ""
-    aliases: tuple[str, ...] = field(default=(), compare=False)
-    usual: str = field(default="", compare=False)
-    since: float = field(default=0.0, compare=False)
-
-    @property
-    def label(self) -> str:
-        """``name(id)``, the form in which statements name a person; ``QQ(id)`` if the name is unknown."""
-        return f"{self.name}({self.id})" if self.name else f"QQ({self.id})"
-
-    def as_usual(self) -> Person:
-        """Return the person with ``usual`` as the name and the current name as an alias; unchanged if there is none."""
-        if not self.usual or self.usual == self.name:
-            return self
-        others = dict.fromkeys((self.name, *self.aliases))
-        return replace(self, name=self.usual, aliases=tuple(name for name in others if name != self.usual))
-
-    def is_settled(self, at: datetime) -> bool:
-        """Return whether the person was seen in the place a week before ``at``, so that their word counts for it."""
-        return 0.0 < self.since <= at.timestamp() - WEEK
-
-
-@dataclass(frozen=True)
-class JobContext:
-    """The verified context of a job: time (with zone), place, speaker and participants.
-
-    ``people`` took part or are known in the place. ``neighbours`` are active events of the place to which new
-    statements may refer, or which they may repeat or replace. Nothing is from other places. ``earlier`` are the lines
-    just before a dialogue; ``answered`` are logged lines outside the dialogue to which one of its lines replies. Both
-    only help to understand the dialogue, and no new statement may rest on them alone. If ``is_last_try`` and the model
-    answers badly or too late, the job is completed without the model.
-    """
-
-    when: datetime
-    place: Scope
-    place_name: str
-    speaker: Person
-    people: tuple[Person, ...] = ()
-    neighbours: tuple[Event, ...] = ()
-    job_id: str = ""
-    is_last_try: bool = False
-    earlier: tuple[Message, ...] = ()
-    answered: tuple[Message, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every known name, of people and of the place."""
-        named = (*(person.name for person in (self.speaker, *self.people)), self.place_name)
-        return tuple(name for name in named if name)
-
-    @cached_property
-    def all_names(self) -> tuple[str, ...]:
-        """Every known name once, former ones included."""
-        names_and_aliases = (name for person in (self.speaker, *self.people) for name in (person.name, *person.aliases))
-        return tuple(dict.fromkeys(name for name in (*names_and_aliases, self.place_name) if name))
-
-    def named(self, user_id: str) -> Person:
-        """Return the known person with this id, or a Person without a name if the id is unknown."""
-        return next((person for person in (self.speaker, *self.people) if person.id == user_id), Person(user_id))
-
-
 PERSPECTIVE = 64  # characters
 
 
@@ -280,61 +167,3 @@ def _listed(value: object) -> Iterable[object]:
     if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
         raise BadArgument(sentences.caller.bad_value("observations", cast("object", value), "一列文本"))
     return cast("Iterable[object]", value)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One piece of accepted work."""
-
-    id: str
-    work: Turn | Dialogue
-    accepted_at: datetime
-
-    @property
-    def scope(self) -> Scope:
-        """The scope that the results are written to; jobs of one scope run in order."""
-        return self.work.scene.scope
-
-    @property
-    def happened_at(self) -> datetime:
-        """When the turn or dialogue took place: as given, else the last message's time, else the time of acceptance."""
-        if isinstance(self.work, Turn):
-            return self.work.happened_at or self.accepted_at
-        return self.work.messages[-1].sent_at if self.work.messages else self.accepted_at
-
-    @property
-    def memo(self) -> Memo | None:
-        """The memo of a turn, under the job's id; None for a turn without memo and for a dialogue."""
-        if not isinstance(self.work, Turn) or not self.work.memo:
-            return None
-        return Memo(self.id, self.scope, self.work.memo, self.happened_at, self.work.scene.user_id)
-
-
-@dataclass(frozen=True)
-class FailedJob:
-    """A failed job: its last error in one line, the number of attempts, and when it was buried."""
-
-    id: str
-    error: str
-    attempts: int
-    failed_at: datetime
-    job: Job | None = None
-
-    @property
-    def advice(self) -> str:
-        """What an operator can do about the failure, as one sentence."""
-        return sentences.report.advice(self.error, is_readable=self.job is not None)
-
-
-@dataclass(frozen=True)
-class QueueCounts:
-    """The number of jobs in each state, and the size of the pending ones in bytes.
-
-    ``removed`` counts failed jobs deleted since the start because they were too old or too many.
-    """
-
-    pending: int = 0
-    processing: int = 0
-    failed: int = 0
-    pending_bytes: int = 0
-    removed: int = field(default=0, compare=False)

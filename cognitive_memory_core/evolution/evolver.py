@@ -13,10 +13,12 @@ from datetime import datetime, timedelta
 from .. import sentences
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefEdit, Evolution
+from ..domain.job import JobContext
 from ..domain.message import Message
+from ..domain.people import Person
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope, log_fields
-from ..domain.turn import Dialogue, JobContext, Person
+from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
 from ..models.spending import NothingLent
 from ..ports import Chat, Clock

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged, newest
 from ..domain.event import duplicate_key
 from ..domain.ids import derived_id
+from ..domain.job import JobContext
 from ..domain.message import Message
-from ..domain.turn import JobContext, Person
+from ..domain.people import Person
 from ..prompts.answers import Proposal
 from ..text.callnames import is_hearsay, members_named
 from ..text.cleaning import one_line, plain

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 
 from ..domain.event import Fact
 from ..domain.figures import MergeState
+from ..domain.people import Person
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scope, log_fields
-from ..domain.turn import Person
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports import Clock, MergeInput, Merger
 from ..profiles.files import FileProfiles, Overtaken

@@ -12,9 +12,9 @@ from itertools import chain, islice, zip_longest
 
 from .. import sentences
 from ..domain.message import Message, with_names
+from ..domain.people import Alias
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene, Scope
-from ..domain.turn import Alias
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports import Clock
 from ..profiles.files import FileProfiles

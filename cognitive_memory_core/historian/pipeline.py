@@ -17,11 +17,13 @@ from .. import sentences
 from ..consent import Consent
 from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of, shortened
 from ..domain.ids import derived_id
+from ..domain.job import Job, JobContext
 from ..domain.message import Message
+from ..domain.people import Person
 from ..domain.profile import ProfileKey
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene
-from ..domain.turn import Dialogue, Job, JobContext, Person, Turn, with_fields
+from ..domain.turn import Dialogue, Turn, with_fields
 from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..ports import Historian

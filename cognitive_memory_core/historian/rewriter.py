@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from .. import sentences
 from ..domain.event import Statement, duplicate_key, exchange
+from ..domain.job import JobContext
 from ..domain.message import Message
 from ..domain.scope import log_fields
-from ..domain.turn import Dialogue, JobContext, Turn
+from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow
 from ..models.spending import Budget, NoModel
 from ..ports import REFUSED, RETRIED, Chat, Historian, Tally

@@ -10,7 +10,8 @@ from datetime import datetime
 
 from .. import sentences
 from ..domain.event import EventKind, Fact, Statement, nested
-from ..domain.turn import Dialogue, JobContext, Turn
+from ..domain.job import JobContext
+from ..domain.turn import Dialogue, Turn
 from ..ports import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
 from ..text.cleaning import one_line

@@ -18,8 +18,10 @@ from typing import Literal
 
 from .. import sentences
 from ..domain.event import Event, EventKind, Quote, Statement, duplicate_key, exchange
+from ..domain.job import JobContext
 from ..domain.message import Message
-from ..domain.turn import JobContext, Person, Turn
+from ..domain.people import Person
+from ..domain.turn import Turn
 from ..prompts.answers import StatementAnswer
 from ..text.callnames import ids_of, labelled
 from ..text.characters import cleared_on_erasure

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from ..domain.consent import PlaceSwitch
     from ..domain.erasure import Erasure
     from ..domain.figures import Activity
+    from ..domain.job import FailedJob
     from ..domain.message import Backfill
     from ..domain.quality import QualityReport
-    from ..domain.turn import FailedJob
     from ..models.lent_models import Lend
     from ..ports import Chat, Clock, Embedder, Reranker
     from ..prompts.previews import PromptPreview

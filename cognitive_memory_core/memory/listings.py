@@ -10,7 +10,9 @@ from .. import sentences
 from ..domain.event import Event, MissedEvent, corrected_id
 from ..domain.figures import Spending
 from ..domain.ids import checked_id, derived_id
+from ..domain.job import Job
 from ..domain.message import Message
+from ..domain.people import Alias
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.reading import (
     Answering,
@@ -23,7 +25,7 @@ from ..domain.reading import (
     ReadFilter,
 )
 from ..domain.scope import Scene, Scope
-from ..domain.turn import Alias, Job, Turn
+from ..domain.turn import Turn
 from ..errors import UnknownEvent
 from ..historian.pipeline import without_hidden_lines
 from ..recall.recall import SearchResult

@@ -13,10 +13,10 @@ from ..consent import Consent
 from ..directory_owner import LEDGER
 from ..domain.consent import PlaceSwitch
 from ..domain.figures import Spending, Totals
+from ..domain.job import FailedJob, QueueCounts
 from ..domain.message import Hit
 from ..domain.quality import QualityReport
 from ..domain.reading import ReadFilter
-from ..domain.turn import FailedJob, QueueCounts
 from ..errors import UnavailableError
 from ..models.embedding import EmbeddingQueue, embedding_of
 from ..ports import SystemClock

@@ -18,9 +18,9 @@ from .. import sentences
 from ..domain.event import Event, Quote, shortened
 from ..domain.ids import checked_id
 from ..domain.message import NOTHING, Context, Hit
+from ..domain.notes import Pin
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision, said_in
 from ..domain.scope import Scene
-from ..domain.turn import Pin
 from ..durations import Durations, timed
 from ..errors import BadArgument, LimitReached, NotPermitted, UnavailableError, UnknownEvent, UnknownPin
 from ..settings.schema import Live, Settings
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ..domain.belief import Belief, BeliefHit, BeliefPage, Change
     from ..domain.catching_up import CatchUp
     from ..domain.message import Message
+    from ..domain.notes import Memo
     from ..domain.scope import Scope
-    from ..domain.turn import Memo
     from ..recall.ranking import Explanation
     from .opened import Opened
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..domain.figures import LEDGER_ROWS, Activity, IndexState, MergeState, PurgeState, Spending, Totals
 from ..domain.instants import Interval
+from ..domain.job import QueueCounts
 from ..domain.scope import Scene
-from ..domain.turn import QueueCounts
 from ..errors import UnavailableError
 from ..ports import is_hashing
 from ..tasks import ErrorState, restarts

@@ -22,9 +22,10 @@ from .. import sentences
 from ..disk import MAX_BYTES, Disk
 from ..domain.ids import derived_id
 from ..domain.instants import datetime_of
+from ..domain.people import Alias
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT, Scope
-from ..domain.turn import Alias, Turn
+from ..domain.turn import Turn
 from ..errors import BadArgument, CognitiveMemoryError
 from ..ports import EmbeddedEvent
 from ..profiles.codec import LARGEST, ProfileFile

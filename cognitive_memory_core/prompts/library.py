@@ -16,8 +16,9 @@ from .. import sentences
 from ..disk import Disk, Vanished
 from ..domain.belief import Belief
 from ..domain.event import Fact
+from ..domain.job import JobContext
 from ..domain.message import Message
-from ..domain.turn import JobContext, Person
+from ..domain.people import Person
 from ..errors import PermanentError, StorageRefused
 from ..ports import Ask, MergeInput
 from ..text.fences import defused

@@ -10,10 +10,11 @@ from typing import Any
 
 from ..domain.belief import Belief
 from ..domain.event import Fact
+from ..domain.job import JobContext
 from ..domain.message import Message
+from ..domain.people import Person
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scene
-from ..domain.turn import JobContext, Person
 from ..ports import Ask, MergeInput
 from .library import TEMPLATES, PromptLibrary, Task, read_templates, shipped_template
 

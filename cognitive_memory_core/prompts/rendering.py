@@ -13,9 +13,10 @@ from functools import cached_property
 from itertools import chain
 
 from ..domain.belief import Belief
-from ..domain.event import Event, Fact, nested
+from ..domain.event import Event, Fact, nested, shortened
+from ..domain.job import JobContext
 from ..domain.message import Message
-from ..domain.turn import JobContext, Person, shortened
+from ..domain.people import Person
 from ..text.callnames import callname, callnames
 from ..text.cleaning import clean_text
 from ..text.fences import defused

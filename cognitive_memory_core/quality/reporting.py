@@ -10,8 +10,9 @@ from datetime import date, timedelta
 
 from .. import sentences
 from ..consent import Consent
-from ..domain.event import Event
+from ..domain.event import Event, shortened
 from ..domain.figures import Spending
+from ..domain.job import QueueCounts
 from ..domain.quality import (
     Backlog,
     EventPair,
@@ -24,7 +25,6 @@ from ..domain.quality import (
     QuotedEvent,
     TeacherShare,
 )
-from ..domain.turn import QueueCounts, shortened
 from ..models.lent_models import LentModel
 from ..models.spending import UNMETERED
 from ..ports import REFUSED, RETRIED, Clock

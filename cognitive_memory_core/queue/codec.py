@@ -16,9 +16,11 @@ from pydantic import AwareDatetime, BeforeValidator, ConfigDict, TypeAdapter, Va
 from .. import sentences
 from ..disk import MAX_BYTES
 from ..domain.instants import datetime_of
+from ..domain.job import FailedJob, Job
 from ..domain.message import Message
+from ..domain.notes import Memo
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope
-from ..domain.turn import Dialogue, FailedJob, Job, Memo, Turn, TurnLimits
+from ..domain.turn import Dialogue, Turn, TurnLimits
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.cleaning import one_line, writable_text
 

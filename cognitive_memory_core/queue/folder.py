@@ -23,7 +23,7 @@ from pathlib import Path
 from .. import sentences
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ..domain.ids import derived_id
-from ..domain.turn import FailedJob
+from ..domain.job import FailedJob
 from ..errors import PermanentError, StorageRefused
 from ..ports import Clock
 from . import codec

@@ -20,8 +20,9 @@ from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..disk import Disk, Vanished, is_withheld
+from ..domain.job import FailedJob, Job, QueueCounts
+from ..domain.notes import Memo
 from ..domain.scope import Scope, log_fields
-from ..domain.turn import FailedJob, Job, Memo, QueueCounts
 from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ..ports import Clock, SystemClock
 from ..settings.schema import QueueSettings

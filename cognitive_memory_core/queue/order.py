@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
 
+from ..domain.job import QueueCounts
+from ..domain.notes import Memo
 from ..domain.scope import Scope
-from ..domain.turn import Memo, QueueCounts
 from .codec import JobName, microseconds
 
 ARRIVING = "arriving"  # the job has its place in the order, but its file is still being written

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from .. import sentences
+from ..domain.job import JobContext
 from ..domain.message import Message
+from ..domain.people import Person
 from ..domain.scope import Scope
-from ..domain.turn import Dialogue, JobContext, Person, Turn
+from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, BadArgument
 from ..ports import Chat
 from ..prompts.library import PromptLibrary

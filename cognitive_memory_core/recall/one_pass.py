@@ -18,8 +18,9 @@ from ..consent import Consent
 from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.message import Hit, Message
+from ..domain.notes import Memo, Pin
+from ..domain.people import Person
 from ..domain.reading import NARROWED, ReadFilter
-from ..domain.turn import Memo, Person, Pin
 from ..errors import UnavailableError
 from ..ports import Clock, Embedder, Nearest, Reranker, Vector, is_hashing
 from ..settings.schema import Decay, Settings

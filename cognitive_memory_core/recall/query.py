@@ -18,9 +18,9 @@ from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.instants import Interval
 from ..domain.message import Message
+from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
-from ..domain.turn import Person
 from ..errors import UnavailableError
 from ..settings.schema import Settings
 from ..store.database.database import Snapshot, at_once

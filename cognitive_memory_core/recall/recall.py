@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from .. import sentences
 from ..domain.message import Context, Hit
+from ..domain.notes import Memo
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope
-from ..domain.turn import Memo
 from ..errors import CognitiveMemoryError, UnavailableError
 from ..ports import Tally
 from ..settings.schema import Live, Settings

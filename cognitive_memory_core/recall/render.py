@@ -14,8 +14,9 @@ from .. import sentences
 from ..domain.belief import Belief
 from ..domain.event import ELLIPSIS, Event, Quote, duplicate_key, label_of, nested, shortened
 from ..domain.message import Context, Message, Section
+from ..domain.notes import Memo
+from ..domain.people import Person
 from ..domain.profile import Profile, said_in
-from ..domain.turn import Memo, Person
 from ..store.search.lines import FoundLine
 from ..text.callnames import callname
 from ..text.characters import cleared_on_erasure

@@ -15,8 +15,9 @@ from ..domain.event import without_quotes
 from ..domain.figures import Activity, DayCount, Totals
 from ..domain.instants import Interval
 from ..domain.message import Message
+from ..domain.notes import Memo, Pin
+from ..domain.people import Alias
 from ..domain.scope import Scope
-from ..domain.turn import Alias, Memo, Pin
 from ..ports import EmbeddedEvent
 from . import beliefs, event_rows
 from .beliefs import DECISION, BeliefBook

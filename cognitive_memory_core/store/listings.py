@@ -7,10 +7,10 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.event import Event
+from ..domain.people import Alias
 from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.reading import Answering, EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource
 from ..domain.scope import Scope
-from ..domain.turn import Alias
 from .database.database import Table, reads
 from .database.rows import ALIAS, EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of
 from .profiles import PROFILE, key_values

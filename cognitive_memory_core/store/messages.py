@@ -9,9 +9,9 @@ from sqlite3 import Connection
 from ..domain.erasure import names_erased, stays_out
 from ..domain.instants import EARLIEST, Interval
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT, Message
+from ..domain.notes import Memo, Pin
 from ..domain.reading import LineListing, ReadFilter
 from ..domain.scope import Scope
-from ..domain.turn import Memo, Pin
 from . import beliefs, event_rows
 from .consent import ConsentBook, keyed_digest, known_since, record_change, record_purge_due, tombstones_of
 from .database.database import Table, reads, writes

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
 from ..domain.erasure import stays_out
+from ..domain.people import Alias, Person
 from ..domain.scope import Scope
-from ..domain.turn import Alias, Person
 from .consent import tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import ALIAS, LISTED, bound, listed, micros

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from ..domain.turn import Person
+from ..domain.people import Person
 from .characters import cleared_on_erasure
 from .cleaning import plain
 from .names import clean_name, short_form

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ..domain.turn import shortened
+from ..domain.event import shortened
 from ..errors import CognitiveMemoryError
 from .characters import CharacterTable
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
-from ..domain.turn import Person
+from ..domain.people import Person
 from .characters import cleared_on_erasure
 from .cleaning import plain
 from .fences import defused

@@ -8,7 +8,7 @@ from datetime import tzinfo
 
 from .. import sentences
 from ..domain.event import Event, Label, exchange, label_of
-from ..domain.turn import Person
+from ..domain.people import Person
 from .fences import defused
 from .names import NAME_LENGTH, clean_name
 from .spans import is_whole

@@ -18,9 +18,10 @@ from .. import sentences
 from ..domain.belief import Belief
 from ..domain.event import Event, Quote
 from ..domain.message import Hit
+from ..domain.notes import Pin
 from ..domain.profile import EntityType, Profile, ProfileKey, said_in
 from ..domain.scope import Scene
-from ..domain.turn import Pin, Turn
+from ..domain.turn import Turn
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownPin
 from ..memory.cognitive_memory import CognitiveMemory
 from ..recall.beliefs_and_profiles import tags_by_hand

@@ -18,9 +18,9 @@ from .. import sentences
 from ..disk import Disk
 from ..domain.consent import OptOut
 from ..domain.message import Message
+from ..domain.people import Alias
 from ..domain.profile import Profile, Revision
 from ..domain.scope import Scope
-from ..domain.turn import Alias
 from ..errors import BadArgument, MistakeError
 from ..ports import EmbeddedEvent
 from ..profiles.files import FileProfiles, Overtaken

@@ -19,9 +19,10 @@ from ..domain.event import MEMORY_KINDS, Event
 from ..domain.ids import checked_id, checked_text
 from ..domain.instants import checked_instant
 from ..domain.message import Message
+from ..domain.notes import Memo, Pin
+from ..domain.people import Alias
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope, checked_scene
-from ..domain.turn import Alias, Memo, Pin
 from ..errors import BadArgument
 from ..ports import HASHING, EmbeddedEvent
 from ..store.archive import ArchiveRow

@@ -16,7 +16,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.domain.event import Draft, Event, Fact
 from cognitive_memory_core.domain.ids import derived_id
-from cognitive_memory_core.domain.turn import Job
+from cognitive_memory_core.domain.job import Job
 from tests.support.clock import NOON, FrozenClock
 
 from .web import TOKEN, served

@@ -15,7 +15,8 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.figures import Spending, Totals
 from cognitive_memory_core.domain.ids import derived_id
-from cognitive_memory_core.domain.turn import Dialogue, Job
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.turn import Dialogue
 from tests.support.builders import a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.waiting import until

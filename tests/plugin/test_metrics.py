@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.figures import IndexState, MergeState, Spending, Totals
-from cognitive_memory_core.domain.turn import QueueCounts
+from cognitive_memory_core.domain.job import QueueCounts
 
 from .test_http_access import mounted
 from .web import TOKEN, client, served

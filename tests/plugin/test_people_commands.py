@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.turn import QueueCounts
+from cognitive_memory_core.domain.job import QueueCounts
 
 from .stage import SUPERUSER, Stage, message, new_id, said
 from .test_commands import standing, told

@@ -10,10 +10,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from cognitive_memory_core.domain.event import Event, Fact
+from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.ports import Ask, MergeInput
 from cognitive_memory_core.prompts.answers import ProfileAnswer
 from cognitive_memory_core.prompts.library import PromptLibrary, Task

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.domain.turn import JobContext, Person
+from cognitive_memory_core.domain.job import JobContext
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.prompts.answers import proposals_in
 from cognitive_memory_core.prompts.library import PromptLibrary

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.prompts.library import Task
 from tests.prompts.asked import EVENING, GROUP_ID, LIBRARY, LIN, TANG, facts, job_context, merge, said, scene, told

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.prompts.library import Task
 from tests.prompts.asked import (
     EVENING,

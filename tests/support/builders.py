@@ -8,9 +8,10 @@ from typing import Any
 
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Job, Turn
+from cognitive_memory_core.domain.turn import Turn
 
 from .clock import NOON
 

@@ -13,10 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event, Fact
+from cognitive_memory_core.domain.notes import Memo, Pin
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene, Scope
-from cognitive_memory_core.domain.turn import Alias, Memo, Pin
 from cognitive_memory_core.ports import Clock, Vector
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger

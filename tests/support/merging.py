@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.historian.merging import EntityMerge
 from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.settings.schema import Live, Settings

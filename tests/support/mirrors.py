@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
+from cognitive_memory_core.domain.notes import Memo
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import Memo
 
 
 class NoMirror:

@@ -12,9 +12,9 @@ from typing import Any, cast
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.notes import Memo, Pin
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import Calibration, Clock, Vector
 from cognitive_memory_core.recall.one_pass import Sources

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import TypeVar
 
-from cognitive_memory_core.domain.turn import Job
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.queue import codec
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.queue.order import ARRIVING, FOLDERS

@@ -22,7 +22,7 @@ from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.domain.event import Draft, Event, Fact, Quote, exchange
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.ids import derived_id
-from cognitive_memory_core.domain.turn import Job
+from cognitive_memory_core.domain.job import Job
 from tests.support.clock import SHANGHAI, FrozenClock
 
 SOURCE = Path(__file__).with_name("sample_month.txt")

@@ -11,8 +11,8 @@ from itertools import count
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import MEMORY_KINDS
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.profile import revision_id
-from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.transfer.exported_rows import ExportedRow
 

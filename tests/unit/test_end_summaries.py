@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.notes import Memo
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import Memo
 from cognitive_memory_core.end_summaries import KEPT, EndSummaries
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.text.redaction import Redaction

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from cognitive_memory_core import CognitiveMemory, Scene, Turn
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.query import CurrentNames, with_present_names
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event

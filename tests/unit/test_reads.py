@@ -15,10 +15,10 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
 from cognitive_memory_core.domain.consent import PlaceSwitch
 from cognitive_memory_core.domain.event import Event, Quote
+from cognitive_memory_core.domain.notes import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene, Scope
-from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.memory.cognitive_memory import CognitiveMemory

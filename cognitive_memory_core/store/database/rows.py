@@ -23,8 +23,9 @@ from ...domain.event import Event, Quote, duplicate_key
 from ...domain.ids import derived_id
 from ...domain.instants import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST
 from ...domain.message import Message
+from ...domain.notes import Memo, Pin
+from ...domain.people import Alias
 from ...domain.scope import Scene, Scope
-from ...domain.turn import Alias, Memo, Pin
 from ...ports import Vector
 from ...text.characters import cleared_on_erasure
 from .words import FORM, event_words, line_words

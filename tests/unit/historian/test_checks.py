@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.historian.statements import GivenLines, carries, faults, is_change, is_same
 from tests.support.builders import an_event
 from tests.support.clock import NOON

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.job import Job, JobContext
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Job, JobContext, Person, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.pipeline import EARLIER, MOST_NEAR, NEWEST, SurroundingsReader
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.ports import MergedLine, MergedLines
 from cognitive_memory_core.profiles.files import Overtaken

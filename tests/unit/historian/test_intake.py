@@ -10,7 +10,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import QueueSettings, Settings, Turn
-from cognitive_memory_core.domain.turn import Job
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.queue.job_queue import FileQueue
 from tests.support.builders import GROUP
 from tests.support.ports import Wrapping

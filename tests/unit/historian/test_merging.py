@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from cognitive_memory_core.domain.figures import MergeState
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.merging import ProfileMerging
 from cognitive_memory_core.profiles.files import Overtaken

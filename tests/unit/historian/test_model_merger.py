@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.event import Fact
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.model_merger import LEFT_OUT, ModelMerger
 from cognitive_memory_core.historian.page import Page

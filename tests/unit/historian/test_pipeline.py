@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.domain.turn import Dialogue, Job
+from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriter import ModelHistorian

@@ -10,8 +10,9 @@ import pytest
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Event, Quote
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.pipeline import MOST_NEAR, Surroundings, SurroundingsReader, is_timeless
 from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event

@@ -9,9 +9,11 @@ from datetime import timedelta
 import pytest
 
 from cognitive_memory_core.domain.event import Quote, Statement
+from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, JobContext, Person, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from cognitive_memory_core.domain.event import EventKind, Fact
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.historian.rules import RuleMerger
 from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
 from tests.support.clock import NOON

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.event import Quote
-from cognitive_memory_core.domain.turn import Dialogue, JobContext, Person, Turn
+from cognitive_memory_core.domain.job import JobContext
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rules import RuleHistorian, is_worth_keeping, may_be_worth_remembering
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cognitive_memory_core.domain.job import JobContext
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.domain.turn import JobContext, Person
 from cognitive_memory_core.historian.statements import GivenLines, Verdict, verdict_on
 from cognitive_memory_core.text.relative_words import Offence
 from tests.support.clock import NOON

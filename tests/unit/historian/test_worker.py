@@ -9,8 +9,9 @@ from typing import TypeVar
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Statement
+from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, JobContext, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
 from cognitive_memory_core.historian.worker import HistorianWorker
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue

@@ -11,7 +11,9 @@ import pytest
 
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.figures import Spending
-from cognitive_memory_core.domain.turn import Dialogue, JobContext, Person, Turn
+from cognitive_memory_core.domain.job import JobContext
+from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.rewriter import BackedHistorian
 from cognitive_memory_core.models.breaker import Breaker

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Job, Turn
+from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError
 from cognitive_memory_core.queue import codec
 from cognitive_memory_core.queue.erasure import without_message

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene, Scope
-from cognitive_memory_core.domain.turn import Dialogue, Job
+from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.queue.codec import encoded
 from cognitive_memory_core.queue.erasure import summaries_without, without_person
 from cognitive_memory_core.text.redaction import Redaction

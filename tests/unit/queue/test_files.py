@@ -15,7 +15,8 @@ import pytest
 from benchmarks.faults.processes import unreadable
 from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import MAX_BYTES
-from cognitive_memory_core.domain.turn import Job, QueueCounts, Turn
+from cognitive_memory_core.domain.job import Job, QueueCounts
+from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.errors import BadArgument, LimitReached, UnavailableError
 from cognitive_memory_core.queue import codec
 from cognitive_memory_core.queue.codec import parsed

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Dialogue, Job, QueueCounts
+from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings

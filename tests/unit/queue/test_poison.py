@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.domain.turn import Job
+from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job

@@ -11,9 +11,9 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.notes import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
 from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings

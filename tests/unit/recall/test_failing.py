@@ -9,9 +9,9 @@ from types import MethodType
 import pytest
 
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.notes import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Memo, Pin
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.models.breaker import MAX_FAILURES, Breaker
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader

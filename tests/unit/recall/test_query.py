@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, Names, query_of
 from cognitive_memory_core.text.terms import ASKED, query_terms
 from cognitive_memory_core.text.time.time_words import time_window

@@ -10,9 +10,9 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Quote
 from cognitive_memory_core.domain.message import Section
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Person
 from cognitive_memory_core.recall.beliefs_and_profiles import words_of_lines
 from cognitive_memory_core.recall.render import (
     CLOSED,

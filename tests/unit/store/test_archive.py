@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cognitive_memory_core.domain.consent import OptOut, PlaceSwitch, Shared
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event

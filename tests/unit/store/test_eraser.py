@@ -12,9 +12,9 @@ import pytest
 from cognitive_memory_core.domain.consent import OptOut, Shared
 from cognitive_memory_core.domain.erasure import Erasure
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.store.archive import ArchiveRow
 from cognitive_memory_core.text.redaction import Redaction

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from cognitive_memory_core.domain.instants import Interval
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.reading import EventListing, LineListing, PersonEntry, PlaceListing, ProfileSource
-from cognitive_memory_core.domain.turn import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_fact, later, name_person

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.domain.turn import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later, name_person

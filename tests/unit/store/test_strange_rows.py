@@ -9,8 +9,8 @@ from sqlite3 import connect
 import pytest
 
 from cognitive_memory_core.domain.consent import OptOut
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.domain.turn import Alias
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.text.callnames import callnames, ids_of, labelled
 
 

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.text import cleaning
 from cognitive_memory_core.text.cleaning import clean_text
 from cognitive_memory_core.text.names import clean_name

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.turn import Person
+from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.text.speakers import with_current_names
 
 QI = Person("28471095", "齐师傅修船", ("老齐", "白卷", "QiQi"))

@@ -12,9 +12,10 @@ import pytest
 from cognitive_memory_core.domain.consent import OptOut, PlaceSwitch, Shared
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.notes import Memo, Pin
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene, Scope
-from cognitive_memory_core.domain.turn import Alias, Memo, Pin
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.transfer.exported_rows import ExportedRow, row_of, written
 from tests.support.clock import NOON
