@@ -17,11 +17,12 @@ from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..consent import Consent
+from ..domain.event import shortened
 from ..domain.ids import derived_id
 from ..domain.job import Job, QueueCounts
 from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, Scope
-from ..domain.turn import Dialogue, Turn, TurnLimits, Work, shortened, with_fields
+from ..domain.turn import Dialogue, Turn, TurnLimits, Work, with_fields
 from ..end_summaries import EndSummaries
 from ..errors import BadArgument, QueueFull, UnavailableError
 from ..ports import Clock

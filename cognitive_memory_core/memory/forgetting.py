@@ -12,12 +12,12 @@ from datetime import timedelta
 from .. import sentences
 from ..consent import Consent
 from ..domain.erasure import RESTORABLE, Erasure, keys_of
-from ..domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange
+from ..domain.event import Draft, Event, Fact, Quote, corrected_id, duplicate_key, exchange, shortened
 from ..domain.ids import derived_id
 from ..domain.people import Alias
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope
-from ..domain.turn import TurnLimits, shortened
+from ..domain.turn import TurnLimits
 from ..errors import CognitiveMemoryError, NotPermitted, UnknownEvent
 from ..historian.pipeline import group_fact, own_key
 from ..settings.schema import Settings

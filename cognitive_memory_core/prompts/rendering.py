@@ -24,7 +24,7 @@ from ..text.ids import BARE_ID
 from ..text.names import clean_name
 from ..text.redaction import finder
 from ..text.speakers import spoken
-from ..text.time.time_rules import written
+from ..text.time.calendar_spans import written
 from ..text.time.time_words import dated_words
 
 MOST_PEOPLE = 40

@@ -11,8 +11,10 @@ from functools import lru_cache
 from .characters import cleared_on_erasure
 from .cleaning import plain
 from .spans import blanked, named
-from .time.time_rules import LEANS, TimeSpan, day
-from .time.time_words import clocks, is_time, mentions
+from .time.calendar_spans import TimeSpan, day
+from .time.clocks import clocks
+from .time.time_rules import LEANS
+from .time.time_words import is_time, mentions
 from .time.vocabulary import worth
 
 _LONGEST_DAY = timedelta(days=1, hours=12)  # an evening extends into the night

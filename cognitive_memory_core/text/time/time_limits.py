@@ -11,8 +11,10 @@ from ... import sentences
 from ...domain.instants import EARLIEST, LATEST, Interval, checked_zoned, datetime_of
 from ...errors import BadArgument
 from ..characters import folded, lazy
-from .time_rules import DAY, LEANS, WEEK
-from .time_words import Mention, clock_at_end, mentions, times_of
+from .calendar_spans import DAY, WEEK
+from .clocks import clock_at_end, times_of
+from .time_rules import LEANS
+from .time_words import Mention, mentions
 from .vocabulary import meaning, number
 
 log = logging.getLogger(__name__)

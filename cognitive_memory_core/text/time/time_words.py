@@ -1,165 +1,23 @@
-"""Hours in a question (下午三点, 傍晚, at 3pm, midnight), on the day that it names or on the latest fitting day."""
+"""The time expressions of a text, and the windows of time that a question asks about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, time
 from functools import lru_cache
 
 from ...domain.instants import EARLIEST, LATEST, Interval, checked_zoned
 from ..characters import cleared_on_erasure, folded, lazy
 from ..spans import MASK, blanked, named, quoted
-from .time_expressions import CHINESE, HOLIDAYS, WESTERN
-from .time_rules import DAY, WEEK, Kind, Lean, SpanReader, TimeFrame, TimeSpan, hours_of, said, written
-from .vocabulary import PARTS, PARTS_OF_DAY, number
-
-_HOUR = timedelta(hours=1)
-_MINUTE = timedelta(minutes=1)
-_NOON = 12
-_LATE = 5  # hours up to this one belong to the following night if an evening or a night is named
-_SECOND_HALF = frozenset(("下午", "傍晚", "晚上", "夜里"))
-_MIDNIGHT = frozenset(("午夜", "零点", "midnight"))
-_SAID_PART = f"{PARTS_OF_DAY}|正午|午夜"
-_NUMBER = "(?:2[0-4]|1[0-9]|0?[0-9]|二十[一二三四]?|十[一二三四五六七八九]?|[零一二两三四五六七八九])"
-_CHINESE = (
-    f"(?P<h>{_NUMBER})(?:点|时(?!候|间|代))(?!水|心|子|赞|评|名|击|菜|单)(?:钟|整)?"
-    "(?:(?P<half>半)|(?P<kv>[一三])刻|(?P<min>[0-5]?[0-9]|[零一二三四五]?十?[一二三四五六七八九十])分?(?![0-9个人]))?"
-    f"(?:[到至~—-](?:{_SAID_PART})?(?P<till>{_NUMBER})点(?P<till_half>半)?)?"
-)
-_COLON = "(?P<h24>[01]?[0-9]|2[0-3])[:](?P<m24>[0-5][0-9])(?![0-9:])(?: ?(?P<ap24>[ap])\\.?m\\b\\.?)?"
-_ENGLISH = (
-    "(?:(?P<h12>1[0-2]|0?[1-9]) ?(?P<ap>[ap])\\.?m\\b\\.?|(?P<oc>1[0-2]|[1-9]|one|two|three|four|five|six|seven|eight"
-    "|nine|ten|eleven|twelve) o'clock(?: (?:in the (?P<ocp>morning|afternoon|evening)|at (?P<ocn>night)))?"
-    "|(?P<word>noon|midday|midnight)(?![a-z0-9]))"
-)
-_AT = "(?:at|around|about|by|before|after|since|from|until|till|the)"
-_CLAUSE_STOP = lazy("[。！？!?；;，,\n]")
-_PLAIN = "(?![饭餐好安茶凶场市]| ?(?:blue|cowboy|snack|sun|express))"
-_ALONE = lazy(
-    f"(?P<part>{_SAID_PART})的?{_CHINESE}(?!的洛杉矶)|(?P<bare>{_SAID_PART}|零点(?![0-9])){_PLAIN}"
-    f"|(?<![a-z0-9_]){_AT} (?:{_COLON}|{_ENGLISH}){_PLAIN}"
-)
-_HOUR_BESIDE = lazy(
-    f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
-)
-_CLOCKS = lazy(f"(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH}")
-_HABIT = lazy(
-    "每|平时|平常|通常|一般|往往|总是|经常|常常|习惯|固定|几点"
-    "|(?<![a-z])(?:every|each|usually|always|often|normally|typically|daily|mondays|weekdays)(?![a-z])"
-)
-_LOOKS_BACK = lazy("[说聊讲了]|(?<![超通经路度难])过(?![来去年节生])|发生|提到|发的|那[次个条场张]|来着")
-_READ_BEFORE = 32  # characters before a day that may contain its hour
-_SHORTEST = 3 * _HOUR  # minimum span of a day or part of one that has hours: 两小时前 has none
-
-
-def hours_in(text: str) -> Iterator[re.Match[str]]:
-    """Yield the hours in a folded text that are named without a day.
-
-    Habits are left out; so is a part of a day without a clock time (中午吃什么) unless the clause is about the past.
-    """
-    for match in _ALONE.finditer(text):
-        before = text[max(match.start() - _READ_BEFORE, 0) : match.start()]
-        after = text[match.end() : match.end() + _READ_BEFORE]
-        clause = f"{_CLAUSE_STOP.split(before)[-1]}\n{_CLAUSE_STOP.split(after)[0]}"
-        is_past = not said(match, "bare") or match.group() == text.strip() or _LOOKS_BACK.search(clause)
-        if is_past and not _HABIT.search(clause):
-            yield match
-
-
-def clocks(text: str) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield the clock times of a folded text: start, stop, minutes of the half day, and whether only the hour is told.
-
-    Twelve hours apart is equal, because people say 三点 for both. A range yields both of its ends.
-    """
-    for match in _CLOCKS.finditer(text):
-        if match["word"] is not None:
-            continue
-        at = int(times_of(match, "")[0] / _MINUTE) % (_NOON * 60)
-        is_whole = not any(match[name] for name in ("half", "kv", "min")) and match["m24"] in (None, "00")
-        yield match.start(), match.end(), at, is_whole
-        if match["till"]:
-            yield match.start(), match.end(), (number(match["till"]) % _NOON) * 60, not match["till_half"]
-
-
-def latest(match: re.Match[str], now: datetime) -> TimeSpan | None:
-    """Return the matched hours on the last day on which they have begun; None if they may be morning or evening."""
-    span = _span(match, "")
-    if span is None:
-        return None
-    start, stop = (datetime.combine(now.date(), time()) + end for end in span)
-    return TimeSpan(start - DAY, stop - DAY) if start > now else TimeSpan(start, stop)
-
-
-def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -> TimeSpan:
-    """Return ``time_span`` narrowed to the hours beside the words from ``start`` to ``stop`` of a folded text.
-
-    Unchanged without such hours, or if the span is longer than a day. ``part`` is the part of the day in these words,
-    or "".
-    """
-    if not _SHORTEST <= time_span.stop - time_span.start <= DAY:
-        return time_span
-    before = text[max(start - _READ_BEFORE, 0) : start]
-    earlier = (match for match in _ALONE.finditer(before) if before[match.end() :] in ("", " ", " on "))
-    match = _HOUR_BESIDE.match(text, stop) or next(earlier, None)
-    span = _span(match, part) if match else None
-    if span is None:
-        return time_span
-    first = datetime.combine(time_span.start.date(), datetime.min.time())
-    return TimeSpan(first + span[0], first + span[1])
-
-
-def clock_at_end(text: str) -> re.Match[str] | None:
-    """Return the clock time at the end of a folded text; None if there is none, or if it ends a range (三点到五点)."""
-    match = next((one for one in _CLOCKS.finditer(text) if one.end() == len(text)), None)
-    return None if match is None or match["till"] else match
-
-
-def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
-    """Return the times of day that a clock time can mean, since midnight; ``part`` is the part of the day beside it.
-
-    Eight o'clock without a part of the day ("") yields two times, in the morning and in the evening; a time of the
-    following night is above 24 hours.
-    """
-    if word := said(clock, "word"):
-        return ((24 if word in _MIDNIGHT else _NOON) * _HOUR,)
-    hour, minutes = (number(said(clock, *names) or "0") for names in (("h24", "h", "h12", "oc"), ("min", "m24")))
-    past = _HOUR / 2 if said(clock, "half") else (minutes + number(said(clock, "kv") or "0") * 15) * _MINUTE
-    word = said(clock, "part", "ap", "ap24", "ocp", "ocn") or part
-    part = PARTS.get(word, word)
-    if part in _SECOND_HALF and hour <= _NOON:
-        is_night = part in ("晚上", "夜里") and hour % _NOON <= _LATE
-        hour = hour % _NOON + (2 * _NOON if is_night else _NOON)
-    elif part == "中午":
-        hour += _NOON if hour <= _LATE else 0
-    elif part:
-        hour = 0 if hour == _NOON and part not in _SECOND_HALF else hour
-    elif 0 < hour <= _NOON and not said(clock, "h24"):
-        return hour * _HOUR + past, (hour + _NOON) * _HOUR + past
-    return (hour * _HOUR + past,)
-
-
-def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
-    """Return start and stop of the hours, since midnight; None if they may be in the morning or in the evening."""
-    word = said(match, "bare", "word")
-    if word in _MIDNIGHT:
-        return 23 * _HOUR, 25 * _HOUR
-    if word:
-        first, last = hours_of(PARTS.get(word, word))
-        return first * _HOUR, last * _HOUR
-    start, *other = times_of(match, part)
-    if other:
-        return None
-    stop = start + (_HOUR / 2 if said(match, "half") else _HOUR)
-    if said(match, "min", "m24", "kv"):
-        start, stop = start - _HOUR / 4, start + _HOUR / 4
-    if till := said(match, "till"):
-        stop = number(till) * _HOUR + (_HOUR / 2 if said(match, "till_half") else 0 * _HOUR)
-        while stop <= start:
-            stop += _NOON * _HOUR
-    return start, stop
-
+from .calendar_spans import DAY, WEEK, TimeSpan, written
+from .chinese import CHINESE
+from .clocks import hours_in, latest, narrowed
+from .holidays import HOLIDAYS
+from .time_rules import Kind, Lean, SpanReader, TimeFrame, said
+from .vocabulary import PARTS
+from .western import WESTERN
 
 READ = 2_000  # characters of a text that are read
 _RULES, _WITHOUT_LATIN = CHINESE + HOLIDAYS + WESTERN, CHINESE + HOLIDAYS
