@@ -29,7 +29,8 @@ from ..tasks import completed
 from ..text.cleaning import described
 from ..text.names import clean_name
 from .beliefs import group_of
-from .judging import Judgement, NumberedChat
+from .judging import Judgement
+from .support import NumberedChat
 
 log = logging.getLogger(__name__)
 MOST_BARRED = 500

@@ -22,7 +22,7 @@ from ..store.events import EventLedger
 from ..text.cleaning import one_line
 from ..text.problems import ProblemReading, has_steps, steps_of, uses_tool
 from .beliefs import OPERATOR, group_of
-from .judging import first_strength
+from .support import first_strength
 
 LEAST = 2  # people, or days, that have met a problem
 MOST_STEPS = 6

@@ -12,7 +12,8 @@ from cognitive_memory_core.domain.belief import ASLEEP, Belief
 from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.evolution.judging import Judgement, NumberedChat
+from cognitive_memory_core.evolution.judging import Judgement
+from cognitive_memory_core.evolution.support import NumberedChat
 from cognitive_memory_core.prompts.answers import proposals_in
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, created, deleted, kept, updated
 from tests.support.builders import GROUP
