@@ -23,10 +23,12 @@ from cognitive_memory_core.recall.render import QUOTED_LENGTH, minute, quoted
 from cognitive_memory_core.text.names import clean_name
 from cognitive_memory_core.text.speakers import QUOTE_LENGTH
 from tests.support.clock import FrozenClock
+from tests.support.waiting import until
 
 from .answers_gold import GoldHistorian
 from .chat_set import Chat, Line, Question, Window, lived, read
-from .labelled import WAIT, ZONE, mean, opened
+from .faults import world
+from .labelled import SETTINGS, WAIT, ZONE, mean
 from .measure import Cell, Report, percentile
 
 MODES: Mapping[str, str] = {
@@ -38,8 +40,6 @@ MODES: Mapping[str, str] = {
 READING = ("rules", "gold")
 REACH = 80.0  # % of the questions
 LOOKED = 0.6  # real seconds within which the merger has read the clock
-PATIENCE = 600.0  # seconds for one window
-PAGE = 200
 TELLING = 8  # characters; a shorter forbidden line or statement may stand in anybody's text
 CLAUSE = 6  # characters of a quoted clause of a profile
 _CORNERS = str.maketrans("「」", "『』")
@@ -159,15 +159,15 @@ async def life(chat: Chat, mode: str) -> Life:
     result, clock = Life(mode, chat), FrozenClock(min(line.at for line in chat.lines))
     gold = GoldHistorian(chat.facts) if mode == "gold" else None
     model = gold.chat if gold else None
-    settings = {"historian": {"poll_interval_seconds": 0.05}}
-    async with opened(clock, settings, chat=model, background=result.reads) as memory:
+    opening = world.a_memory(SETTINGS, clock=clock, chat=model, background=result.reads)
+    async with opening as (memory, _):
         on_window = partial(_considered, memory, gold) if result.reads else None
         async for question in lived(memory, clock, chat, with_facts=mode == "imported", on_window=on_window):
             await (_settled(memory, merges=True) if result.reads else memory.drain(WAIT))
             context = await memory.context(question.scene, question.text)
             result.shown.append(shown_by(chat, question, context, await _memories(memory)))
         await (_settled(memory, merges=True) if result.reads else memory.drain(WAIT))
-        result.memories = await _events(memory)
+        result.memories = await world.listed(memory)
         result.buried = len(await memory.failed_jobs())
         if model:
             result.calls, result.tokens, result.failures = model.calls, model.tokens, model.failures
@@ -188,31 +188,20 @@ async def _settled(memory: core.CognitiveMemory, *, merges: bool) -> None:
 
     Merges that are not due yet wait, as they would in a bot.
     """
-    loop = asyncio.get_running_loop()
-    until = loop.time() + PATIENCE
-    looked_at = loop.time() + (LOOKED if merges else 0.0)
-    while True:
+
+    async def is_idle() -> bool:
         status = await memory.status()
-        is_busy = status.jobs.pending or status.jobs.processing or status.index_lag
-        if not is_busy and loop.time() >= looked_at:
-            return
-        if loop.time() > until:
-            raise SystemExit(f"not done in {PATIENCE:.0f} s: {status}")
-        await asyncio.sleep(0.05 if merges else 0.005)
+        return not (status.jobs.pending or status.jobs.processing or status.index_lag)
+
+    await asyncio.sleep(LOOKED if merges else 0.0)
+    await until(is_idle, 0.005)
 
 
 async def _memories(memory: core.CognitiveMemory) -> list[Memory]:
-    events = await _events(memory)
+    events = await world.listed(memory)
     older = [Memory(event.text, frozenset(event.message_ids)) for event in events if not event.quotes]
     quotes = (quote for event in events for quote in event.quotes)
     return [*older, *(Memory(exchange([one], longest=QUOTE_LENGTH), frozenset((one.message_id,))) for one in quotes)]
-
-
-async def _events(memory: core.CognitiveMemory) -> list[core.Event]:
-    found: list[core.Event] = []
-    while page := await memory.events(core.Scene.operator(), limit=PAGE, offset=len(found)):
-        found += page
-    return found
 
 
 def shown_by(chat: Chat, question: Question, context: core.Context, memories: Iterable[Memory]) -> Shown:

@@ -19,8 +19,8 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.people import Person
 from tests.support.clock import FrozenClock
 
+from .faults.world import written
 from .labelled import WAIT
-from .workload import written
 
 EVERY, IDLE = 20, timedelta(minutes=10)  # a window closes at so many lines of people, or after such a silence
 KIND_OF = {"norm": "knowledge"}  # facts of a kind that events do not have
@@ -45,6 +45,11 @@ class Line:
         """Return who said it; "" for the bot."""
         return "" if self.message.is_bot else self.message.scene.user_id
 
+    @property
+    def is_opt_out(self) -> bool:
+        """Return whether its speaker asks to be forgotten."""
+        return re.search(_FORGET_ME, self.message.text) is not None
+
 
 @dataclass(frozen=True)
 class Question:
@@ -57,14 +62,6 @@ class Question:
     type: str
     evidence: frozenset[str]
     forbidden: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class OptOutRequest:
-    """A person's request to forget everything about them."""
-
-    scene: core.Scene
-    at: datetime
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class Window:
     at: datetime
 
 
-ORDER = (Question, OptOutRequest, Line, Window, Fact)  # at one instant, what was asked stands before what is said
+ORDER = (Question, Line, Window, Fact)  # at one instant, what was asked stands before what is said
 
 
 @dataclass(frozen=True)
@@ -93,18 +90,12 @@ class Chat:
     lines: tuple[Line, ...]
     facts: tuple[Fact, ...]
     questions: tuple[Question, ...]
-    opt_outs: tuple[OptOutRequest, ...]
     people: tuple[Person, ...] = ()  # the bot last
 
     @property
     def known(self) -> list[Question]:
         """Return the questions that have an answer."""
         return [question for question in self.questions if question.evidence]
-
-    @property
-    def forgotten(self) -> frozenset[str]:
-        """Return the ids of people who ask to be forgotten at some time."""
-        return frozenset(opt_out.scene.user_id for opt_out in self.opt_outs)
 
     def windows(self) -> Iterator[Window]:
         """Yield the lines of each place in the windows in which a bot hands them to its historian."""
@@ -135,12 +126,10 @@ def read(path: Path) -> Chat:
     older = {fact["superseded_by"]: fact["id"] for fact in world["facts"] if fact.get("superseded_by")}
     facts = sorted((_fact(fact, places, times, names, older) for fact in world["facts"]), key=lambda fact: fact.at)
     questions = sorted((_question(entry, places) for entry in world["questions"]), key=lambda question: question.at)
-    told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
-    opt_outs = tuple(OptOutRequest(message.scene, message.sent_at) for message in told)
     named = [(member["user_id"], *member["names"]) for member in world.get("members", ())]
     named.append((world["bot"]["user_id"], world["bot"]["name"]))
     people = tuple(Person(user_id, name, tuple(aliases)) for user_id, name, *aliases in named)
-    return Chat(lines, tuple(facts), tuple(questions), opt_outs, people)
+    return Chat(lines, tuple(facts), tuple(questions), people)
 
 
 def windows_of(lines: Sequence[core.Message]) -> Iterator[list[core.Message]]:
@@ -176,37 +165,34 @@ async def lived(
     The memory observes all lines and forgets whoever asks for it. ``with_facts`` imports each gold fact when it becomes
     known; ``on_window`` is called with each window of lines when it closes.
     """
-    known = list[Mapping[str, object]]()
-    moments = [*chat.questions, *chat.opt_outs, *chat.lines]
+    known, forgotten = list[Mapping[str, object]](), {line.speaker for line in chat.lines if line.is_opt_out}
+
+    async def learn() -> None:
+        if not known:
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            absorbed = await memory.import_(written(known, Path(folder, "facts.jsonl")))
+        if absorbed < sum(fact["sender_id"] not in forgotten for fact in known) or not await memory.drain(WAIT):
+            raise SystemExit(f"{len(known)} facts, {absorbed} imported: {await memory.status()}")
+        known.clear()
+
+    moments = [*chat.questions, *chat.lines]
     moments += [*(chat.windows() if on_window else ()), *(chat.facts if with_facts else ())]
     for moment in sorted(moments, key=lambda one: (one.at, ORDER.index(type(one)))):
         clock.instant = max(clock.instant, moment.at)
-        if isinstance(moment, Line):
-            await memory.observe(moment.message)
+        if isinstance(moment, Question):
+            await learn()
+            yield moment
         elif isinstance(moment, Fact):
             known.append(moment.row)
         elif isinstance(moment, Window):
             assert on_window
             await on_window(moment)
         else:
-            await _learn(memory, known, chat.forgotten)
-            known.clear()
-            if isinstance(moment, Question):
-                yield moment
-            else:
-                await memory.forget_user(moment.scene, moment.scene.user_id)
-
-
-async def _learn(
-    memory: core.CognitiveMemory, known: Sequence[Mapping[str, object]], forgotten: frozenset[str]
-) -> None:
-    """Import facts and wait until they are indexed."""
-    if not known:
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        absorbed = await memory.import_(written(known, Path(folder, "facts.jsonl")))
-    if absorbed < sum(fact["sender_id"] not in forgotten for fact in known) or not await memory.drain(WAIT):
-        raise SystemExit(f"{len(known)} facts, {absorbed} imported: {await memory.status()}")
+            if moment.is_opt_out:
+                await learn()
+                await memory.forget_user(moment.message.scene, moment.speaker)
+            await memory.observe(moment.message)
 
 
 def _lines(world: Mapping[str, Any], places: Mapping[str, Any]) -> Iterator[Line]:

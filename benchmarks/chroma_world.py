@@ -17,7 +17,6 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
@@ -25,8 +24,10 @@ from cognitive_memory_core.ports import EmbeddedEvent, Generation
 from cognitive_memory_core.settings.schema import VectorStoreSettings
 from cognitive_memory_core.vectors.chroma.process import Bounds
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
+from tests.support.builders import an_event
 from tests.support.vector_stores import chroma_children
 
+from .fault_row import Seen
 from .workload import NOW
 
 MODEL = "benchmark-faults"
@@ -38,28 +39,14 @@ CLOSE = 1e-3  # cosines closer than this count as equal
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Counts of wrong rows: not listed, listed but unknown, twice in one search, not found by their own vector."""
-
-    missing: int
-    extra: int
-    twice: int
-    unfound: int
-
-    @property
-    def is_whole(self) -> bool:
-        """Return whether the store holds and finds exactly what it should."""
-        return not (self.missing or self.extra or self.twice or self.unfound)
-
-
 def known_rows(count: int, dimensions: int, *, groups: int = 5, seed: int = 7) -> list[EmbeddedEvent]:
     """Return rows in a few groups whose unit vectors lie around common centres."""
-    vectors = unit_vectors(count, dimensions, seed)
-    return [
-        EmbeddedEvent(_event(number, groups), MODEL, array("f", vector.tobytes()))
-        for number, vector in enumerate(vectors)
-    ]
+    rows: list[EmbeddedEvent] = []
+    for number, vector in enumerate(unit_vectors(count, dimensions, seed)):
+        scene = Scene.group(f"{10_000 + number % groups}", f"{2_000_000 + number % 50}")
+        event = an_event(f"第 {number} 件事", scene, happened_at=NOW, id=f"{number:032x}")
+        rows.append(EmbeddedEvent(event, MODEL, array("f", vector.tobytes())))
+    return rows
 
 
 def unit_vectors(count: int, dimensions: int, seed: int) -> NDArray[np.float32]:
@@ -109,18 +96,20 @@ async def examined(
     *,
     sample: int = SAMPLE,
     allowed: Sequence[EmbeddedEvent] = (),
-) -> Findings:
-    """Compare what a generation lists and finds with ``rows``; rows in ``allowed`` may be present too."""
-    wanted = {row.event.id for row in rows}
-    listed = await store.listed(generation)
-    step = max(len(rows) // sample, 1)
-    twice = unfound = 0
-    for row in rows[::step]:
+) -> Seen:
+    """Compare what a generation lists and finds with ``rows``; rows in ``allowed`` may be present too.
+
+    Lost rows are not listed, or ``unfound``: not found by their own vector.
+    """
+    wanted, listed, found = {row.event.id for row in rows}, await store.listed(generation), Seen()
+    for row in rows[:: max(len(rows) // sample, 1)]:
         assert row.vector is not None
-        found = await store.nearest(generation, row.vector, EVERYTHING, 5)
-        twice += len(found) - len({event_id for event_id, _ in found})
-        unfound += all(event_id != row.event.id or cosine < 1 - CLOSE for event_id, cosine in found)
-    return Findings(len(wanted - listed), len(listed - wanted - {row.event.id for row in allowed}), twice, unfound)
+        near = await store.nearest(generation, row.vector, EVERYTHING, 5)
+        is_there = any(event_id == row.event.id and cosine >= 1 - CLOSE for event_id, cosine in near)
+        found.update(lost=not is_there, unfound=not is_there, twice=len(near) - len(dict(near)))
+    extra = listed - wanted - {row.event.id for row in allowed}
+    found.update(lost=len(wanted - listed), twice=len(extra))
+    return found
 
 
 def the_child(of: int | None = None, *, patience: float = 20.0) -> psutil.Process:
@@ -169,19 +158,6 @@ class Watch:
 
     def _holds(self, pid: int) -> bool:
         with suppress(psutil.Error, OSError):
-            return any(self._is_inside(file.path) for file in psutil.Process(pid).open_files())
+            paths = [file.path for file in psutil.Process(pid).open_files()]
+            return any(path.endswith(CHROMAS) and self.folder in Path(path).parents for path in paths)
         return False
-
-    def _is_inside(self, path: str) -> bool:
-        return path.endswith(CHROMAS) and self.folder in Path(path).parents
-
-
-def _event(number: int, groups: int) -> Event:
-    return Event(
-        f"{number:032x}",
-        f"第 {number} 件事",
-        user_id=f"{2_000_000 + number % 50}",
-        sender_id=f"{2_000_000 + number % 50}",
-        group_id=f"{10_000 + number % groups}",
-        happened_at=NOW,
-    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,7 @@ from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.clock import FrozenClock
 
-from .measure import Report, Sample, loop_watched
+from .measure import Report, Sample, freeze, loop_watched
 from .workload import NOW, Line, Speech, TopicVectors, batches, group_years, groups_by_size, laid
 
 BASE, TOKEN = "/memory/console", "a-token-of-the-benchmark"
@@ -169,6 +168,5 @@ def _application(memory: core.CognitiveMemory, settings: core.Settings, folder: 
     site, app = Site(TOKEN, (), backing), FastAPI()
     site.add("/console", console_application(ConsoleAccess(), ConsoleContext(backing, folder), TOKEN))
     app.mount("/memory", site.app)
-    gc.collect()
-    gc.freeze()  # as a bot does once its memory is open
+    freeze()
     return app

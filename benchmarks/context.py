@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import math
 import tempfile
 from collections import Counter, defaultdict
@@ -24,7 +23,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.text.terms import index_terms, query_terms
 from tests.support.clock import FrozenClock
 
-from .measure import Report, Sample, percentile
+from .measure import Report, Sample, freeze, percentile
 from .workload import NOW, Line, Speech, TopicVectors, group_years, groups_by_size, laid, ranked, vector_of
 
 AT_ONCE = 8
@@ -80,7 +79,7 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
                     words(query)
                 with alone.watch():
                     await memory.context(scene, query)
-            together = await _together(memory, scene, asked.texts(queries))
+            together = await _asked(memory, scene, asked.texts(queries), AT_ONCE)
             writing = await _while_writing(memory, scene, asked.texts(queries))
             figures = (both.p95, alone.p50, alone.p95, alone.p95 / both.p95, together.p95, writing.p95)
             report.add(len(lines), rank, rows, *figures, alone.processor)
@@ -89,7 +88,6 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
 async def _with_lines(lines: int, options: argparse.Namespace) -> str:
     """Return what contexts with raw lines cost in a group with so many of them and no events, in processor time."""
     speech, scene = Speech(lines), core.Scene.group("100001", "2000001")
-    sample = Sample()
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
         opening = core.CognitiveMemory.open(settings, Path(folder), background=False, clock=FrozenClock(NOW))
@@ -99,10 +97,8 @@ async def _with_lines(lines: int, options: argparse.Namespace) -> str:
             await asyncio.sleep(max(SETTLING, lines / LOADED))
             if (await memory.status()).totals.messages < lines:
                 raise SystemExit("not every line was written")
-            _freeze()
-            for query in speech.texts(min(options.queries, TRIED)):
-                with sample.watch():
-                    await memory.context(scene, query)
+            freeze()
+            sample = await _asked(memory, scene, speech.texts(min(options.queries, TRIED)))
     most, longest = 1000 * percentile(sample.worked, 0.95), 1000 * max(sample.seconds)
     return f"{lines} lines, no events: processor ms p50 {sample.processor:.1f}, p95 {most:.1f}, longest {longest:.0f}"
 
@@ -129,17 +125,12 @@ async def _opened(
     )
     async with core.CognitiveMemory.open(settings, folder, clock=FrozenClock(NOW), embedder=TopicVectors()) as memory:
         assert await memory.drain(600)
-        _freeze()
+        freeze()
         yield memory
 
 
-def _freeze() -> None:
-    """Leave the start's objects out of collections, as the plugin does once its memory is open."""
-    gc.collect()
-    gc.freeze()
-
-
-async def _together(memory: core.CognitiveMemory, scene: core.Scene, queries: Sequence[str]) -> Sample:
+async def _asked(memory: core.CognitiveMemory, scene: core.Scene, queries: Sequence[str], at_once: int = 1) -> Sample:
+    """Ask for contexts, so many at once."""
     sample = Sample()
 
     async def ask(query: str) -> None:
@@ -148,18 +139,15 @@ async def _together(memory: core.CognitiveMemory, scene: core.Scene, queries: Se
 
     for query in queries:
         vector_of(query)  # not measured
-    for start in range(0, len(queries), AT_ONCE):
-        await asyncio.gather(*[ask(query) for query in queries[start : start + AT_ONCE]])
+    for start in range(0, len(queries), at_once):
+        await asyncio.gather(*map(ask, queries[start : start + at_once]))
     return sample
 
 
 async def _while_writing(memory: core.CognitiveMemory, scene: core.Scene, queries: Sequence[str]) -> Sample:
-    sample = Sample()
     writer = asyncio.create_task(_write(memory))
     await asyncio.sleep(0.2)
-    for query in queries:
-        with sample.watch():
-            await memory.context(scene, query)
+    sample = await _asked(memory, scene, queries)
     writer.cancel()
     with suppress(asyncio.CancelledError):
         await writer

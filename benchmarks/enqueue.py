@@ -12,6 +12,8 @@ import asyncio
 import os
 import secrets
 import tempfile
+from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -38,20 +40,19 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def _run(blocks: int, directory: Path | None) -> Report:
-    bare, idle, busy, turns, jobs, number = Sample(), Sample(), Sample(), _Turns(), 0, blocks * BLOCK
+    bare, idle, busy, turns, jobs, number = Sample(), Sample(), Sample(), _turns(), 0, blocks * BLOCK
     with tempfile.TemporaryDirectory(dir=directory) as name:
         folder = Path(name)
         (folder / "bare").mkdir()
         async with core.CognitiveMemory.open(core.Settings(), folder / "data") as memory:
             await memory.pause()
-            for _ in range(WARM_UP):
-                await memory.remember(turns.next())
+            for turn in islice(turns, WARM_UP):
+                await memory.remember(turn)
             pending = (folder / "data" / "queues" / "pending").iterdir()
             payload = next(path for path in sorted(pending) if path.suffix == ".json").read_bytes()
             for _ in range(blocks):
                 await _rest(memory)
-                for _ in range(BLOCK):
-                    turn = turns.next()
+                for turn in islice(turns, BLOCK):
                     with bare.watch():
                         await asyncio.to_thread(durable_write, folder / "bare", payload)
                     with idle.watch():
@@ -70,11 +71,11 @@ async def _run(blocks: int, directory: Path | None) -> Report:
     return report
 
 
-async def _while_writing(memory: core.CognitiveMemory, turns: _Turns, busy: Sample) -> int:
+async def _while_writing(memory: core.CognitiveMemory, turns: Iterator[core.Turn], busy: Sample) -> int:
     """Hand in a block of turns while the historian works; return how many jobs it finished meanwhile."""
     while (await memory.status()).jobs.pending < BACKLOG:
-        await memory.remember(turns.next())
-    block = [turns.next() for _ in range(BLOCK)]
+        await memory.remember(next(turns))
+    block = list(islice(turns, BLOCK))
     await memory.resume()
     await asyncio.sleep(0.1)  # the historian has started
     before = await _unfinished(memory)
@@ -113,27 +114,17 @@ def durable_write(folder: Path, payload: bytes) -> None:
         os.close(handle)
 
 
-class _Turns:
-    """Turns of fifty groups in rotation."""
+def _turns() -> Iterator[core.Turn]:
+    """Yield turns of fifty groups in rotation, each after three lines by others."""
+    speech = Speech(11)
+    for number in count(1):
+        scenes = [_scene(number, offset) for offset in range(4)]
+        lines = [core.Message(f"{number}-{at}", scenes[at], speech.text(20), NOW) for at in (1, 2, 3)]
+        texts = {"memo": speech.text(20), "observations": speech.texts(2, 30), "source_message": speech.text(40)}
+        yield core.Turn(scenes[0], recent_messages=lines, **texts)
 
-    def __init__(self) -> None:
-        self._speech = Speech(11)
-        self._number = 0
 
-    def next(self) -> core.Turn:
-        """Return a turn by somebody of the next group, after three lines by others."""
-        self._number += 1
-        speech = self._speech
-        lines = [core.Message(f"{self._number}-{at}", self._scene(at), speech.text(20), NOW) for at in (1, 2, 3)]
-        return core.Turn(
-            self._scene(0),
-            memo=speech.text(20),
-            observations=speech.texts(2, 30),
-            source_message=speech.text(40),
-            recent_messages=lines,
-        )
-
-    def _scene(self, offset: int) -> core.Scene:
-        group, person = self._number % GROUPS, (self._number // GROUPS + offset) % PEOPLE
-        name = chr(0x4E00 + 7 * group + person) + chr(0x5E00 + person)
-        return core.Scene.group(str(100_000 + group), str(2_000_000 + PEOPLE * group + person), user_name=name)
+def _scene(number: int, offset: int) -> core.Scene:
+    group, person = number % GROUPS, (number // GROUPS + offset) % PEOPLE
+    name = chr(0x4E00 + 7 * group + person) + chr(0x5E00 + person)
+    return core.Scene.group(str(100_000 + group), str(2_000_000 + PEOPLE * group + person), user_name=name)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
-
-from typing_extensions import Self
 
 from .measure import rounded
 
@@ -51,42 +51,41 @@ class Row:
 
 
 class Seen(Counter[str]):
-    """What a row counts, by name, and an example of each thing that went wrong."""
+    """What a row counts, by name, and an example of each thing that went wrong.
 
-    def __init__(self) -> None:
-        """Start with nothing."""
-        super().__init__()
+    ``lost``, ``twice`` and ``stuck`` are those of the row; its note tells the others.
+    """
+
+    def __init__(self, counts: Iterable[str] = (), **named: int) -> None:
+        """Start with these counts."""
         self.examples: list[str] = []
+        self.seconds = 0.0  # the row's own figure
+        super().__init__(counts, **named)
+
+    def update(self, counts: Any = (), /, **named: int) -> None:
+        """Add counts, with the examples of others."""
+        super().update(counts, **named)
+        self.examples += getattr(counts, "examples", [])
 
     def wrong(self, name: str, example: str) -> None:
         """Count what should not have happened."""
         self[name] += 1
         self.examples.append(example)
 
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Time a block; the longest counts."""
+        begun = time.perf_counter()
+        yield
+        self.seconds = max(self.seconds, time.perf_counter() - begun)
+
+    def row(self, injected: int, note: str = "", *, failed: object = False) -> Row:
+        """Return the row with these counts and a further note; it failed if ``failed`` is neither 0 nor empty."""
+        counts = [self.pop(kind, 0) for kind in ("lost", "twice", "stuck")]
+        note = "; ".join(filter(None, (told(**self), note)))
+        return Row(injected, *counts, self.seconds, note, bool(failed), self.examples)
+
 
 def told(**figures: str | float) -> str:
     """Return the part of a note that names figures."""
     return ", ".join(f"{name.replace('_', ' ')} {rounded(value)}" for name, value in figures.items())
-
-
-class Summed:
-    """A dataclass whose fields can be added, one by one."""
-
-    def __add__(self, other: Self) -> Self:
-        """Return the sums."""
-        names = [one.name for one in fields(self)]  # type: ignore[arg-type]  # those that derive from it are dataclasses
-        sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
-        return type(self)(**sums)
-
-
-@dataclass(frozen=True)
-class Counts(Summed):
-    """Counts of what was acknowledged and is missing, what exists more than once, and what is left over."""
-
-    lost: int = 0
-    twice: int = 0
-    stuck: int = 0
-
-    def row(self, injected: int, seconds: float, note: str, **rest: Any) -> Row:
-        """Return the row with these counts."""
-        return Row(injected, self.lost, self.twice, self.stuck, seconds, note, **rest)

@@ -16,7 +16,8 @@ from pathlib import Path
 from tests.support.clock import FrozenClock
 
 from .chat_set import Chat, Line, Question, lived, read
-from .labelled import MESSAGES, START, TOP, Answer, bm25, characters, chinese_peer, mean, opened
+from .faults import world
+from .labelled import MESSAGES, SETTINGS, START, TOP, Answer, bm25, characters, chinese_peer, mean
 from .measure import Cell, Report
 
 EVENTS = ("event", "preference", "knowledge", "experience")
@@ -60,7 +61,7 @@ async def answered(chat: Chat, *, kinds: Sequence[str] = MESSAGES, with_facts: b
     """Let the memory observe the chat, and ask it each question at its time."""
     clock = FrozenClock(START)
     answers: list[Answer] = []
-    async with opened(clock) as memory:
+    async with world.a_memory(SETTINGS, background=False, clock=clock) as (memory, _):
         async for question in lived(memory, clock, chat, with_facts=with_facts):
             hits = await memory.search_events(question.scene, question.text, kinds=kinds, top_k=TOP)
             answers.append(Answer.of(hits))
@@ -91,10 +92,9 @@ def _windows(question: Question, lines: Sequence[Line]) -> Sequence[int]:
 
 
 def _by_peer(chat: Chat) -> list[Answer] | None:
-    peer = chinese_peer()
-    if peer is None:
+    if (peer := chinese_peer()) is None:
         return None
-    return _ranked(chat, lambda question, lines: peer.over([_said(line) for line in lines])(question.text, TOP))
+    return _ranked(chat, lambda question, lines: peer([_said(line) for line in lines])(question.text, TOP))
 
 
 @cache

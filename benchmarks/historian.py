@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import random
 import sqlite3
 import statistics
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import closing
+from itertools import count, islice
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -27,8 +28,8 @@ from cognitive_memory_core.text.terms import index_terms
 from tests.support.puppet import MERGE, Puppet
 
 from .enqueue import durable_write
-from .measure import Report, Sample, loop_watched
-from .workload import NOW, TopicVectors, exported, group_years, vector_of, written
+from .measure import Report, Sample, freeze, loop_watched
+from .workload import NOW, TopicVectors, exported, group_years, vector_of
 
 GROUPS, PEOPLE = 10, 100
 PATIENCE = 600.0
@@ -61,21 +62,22 @@ def run(options: argparse.Namespace) -> Report:
 
 
 async def _measured(options: argparse.Namespace, backend: str, folder: Path, report: Report) -> None:
-    chat, jobs, total = Puppet(), _Jobs(), options.jobs * options.rounds
+    chat, turns, total = Puppet(), _turns(), options.jobs * options.rounds
     paces, bare_paces, sample, merges, stall = list[float](), list[float](), Sample(), 0.0, 0.0
     given = {"vector_store": {"backend": backend}, "profile": {"merge_delay_seconds": 0}, "daily_calls": 0}
     settings = core.Settings.from_mapping(given)
     bare = _Bare(folder / "bare", options.events)
     async with core.CognitiveMemory.open(settings, folder / "data", embedder=TopicVectors(), chat=chat) as memory:
-        gc.collect()
-        gc.freeze()  # as the plugin does once its memory is open
-        await _furnished(memory, folder / "years.jsonl", options.events)
-        await _worked(memory, jobs, PEOPLE)  # everybody has a profile before the first round
+        freeze()
+        years = list(group_years(options.events))
+        await memory.import_(await asyncio.to_thread(exported, years, folder / "years.jsonl"))
+        assert await memory.drain(PATIENCE)
+        await _worked(memory, turns, PEOPLE)  # everybody has a profile before the first round
         for _ in range(options.rounds):
             before = chat.count(MERGE)
             async with loop_watched() as gap:
                 with sample.watch():
-                    paces.append(await _worked(memory, jobs, options.jobs))
+                    paces.append(await _worked(memory, turns, options.jobs))
             stall, merges = max(stall, gap.longest), (chat.count(MERGE) - before) / options.jobs
             bare_paces.append(await asyncio.to_thread(bare.worked, options.jobs, merges))
         stored = (await memory.status()).totals.events
@@ -88,40 +90,27 @@ async def _measured(options: argparse.Namespace, backend: str, folder: Path, rep
     report.notes.append(f"{backend}: {'within' if is_enough else 'BELOW'} {ENOUGH:g} jobs/s and {SHARE:g} of bare")
 
 
-async def _furnished(memory: core.CognitiveMemory, path: Path, events: int) -> None:
-    await asyncio.to_thread(written, exported(list(group_years(events))), path)
-    await memory.import_(path)
-    assert await memory.drain(PATIENCE)
-
-
-async def _worked(memory: core.CognitiveMemory, jobs: _Jobs, number: int) -> float:
+async def _worked(memory: core.CognitiveMemory, turns: Iterator[core.Turn], number: int) -> float:
     """Hand jobs in and wait until nothing waits; return jobs per second."""
-    turns = [jobs.next() for _ in range(number)]
+    handed = list(islice(turns, number))
     started = time.perf_counter()
-    for turn in turns:
+    for turn in handed:
         await memory.remember(turn)
     assert await memory.drain(PATIENCE)
     return number / (time.perf_counter() - started)
 
 
-class _Jobs:
-    """Turns of a hundred people in ten groups in rotation, all different."""
-
-    def __init__(self) -> None:
-        self._dice = random.Random(7)
-        self._number = 0
-
-    def next(self) -> core.Turn:
-        """Return the next turn."""
-        self._number += 1
-        person = self._number % PEOPLE
+def _turns() -> Iterator[core.Turn]:
+    """Yield turns of a hundred people in ten groups in rotation, all different."""
+    dice = random.Random(7)
+    for number in count(1):
+        person = number % PEOPLE
         group_id, user_id = str(700_001 + person % GROUPS), str(3_000_001 + person)
         scene = core.Scene.group(group_id, user_id, user_name=f"茶客{chr(0x5E03 + person)}", group_name="茶会")
-        likes, tool = self._dice.choice(LIKES), self._dice.choice(WITH)
-        said = f"{scene.user_name}({user_id}) 在茶会({group_id}) 教{likes}，带了 {self._number} 号{tool}"
-        return core.Turn(
-            scene, observations=[said], source_message=said, message_ids=[f"m{self._number}"], happened_at=NOW
-        )
+        likes, tool = dice.choice(LIKES), dice.choice(WITH)
+        said = f"{scene.user_name}({user_id}) 在茶会({group_id}) 教{likes}，带了 {number} 号{tool}"
+        ids = [f"m{number}"]
+        yield core.Turn(scene, observations=[said], source_message=said, message_ids=ids, happened_at=NOW)
 
 
 class _Bare:

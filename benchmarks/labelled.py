@@ -1,4 +1,4 @@
-"""Shared parts of the labelled benchmarks: a memory to fill, a settable clock, answers with figures, plain BM25.
+"""Shared parts of the labelled benchmarks: the settings of a memory, answers with figures, plain BM25.
 
 A set is read from its file: places with lines, and questions with known evidence. Everything measured goes through the
 memory's public API.
@@ -9,24 +9,20 @@ from __future__ import annotations
 import importlib
 import math
 import re
-import tempfile
-from array import array
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.message import Hit
-from cognitive_memory_core.errors import TransientError
-from cognitive_memory_core.ports import Calibration, Chat, Embedder
 from tests.support.clock import FrozenClock
+
+from .faults import world
 
 ZONE = timezone(timedelta(hours=8))  # of the default settings
 START = datetime(2026, 1, 1, tzinfo=ZONE)
@@ -34,49 +30,17 @@ TOP = 10
 MESSAGES = ("message",)
 WAIT = 60.0  # seconds
 K1, B = 1.2, 0.75
-KEPT = {
-    "capture": {"log_days": 3650},  # sets cover months, and pruning of the log is not measured
-    "vector_store": {"backend": "exact"},  # few enough for exact comparison
-}
+SETTINGS = core.Settings.from_mapping(
+    {
+        "capture": {"log_days": 3650},  # sets cover months, and pruning of the log is not measured
+        "vector_store": {"backend": "exact"},  # few enough for exact comparison
+        "historian": {"poll_interval_seconds": 0.05},
+    }
+)
+Search = Callable[[str, int], Sequence[int]]  # returns the numbers of so many texts for a question, best first
+Peer = Callable[[Sequence[str]], Search]
 _WORD = re.compile(r"\w+")
 _RUN = re.compile("([一-龥]+)|([a-z0-9]+)")
-
-
-class NoEmbedder:
-    """An embedder that is unavailable for queries, so that only the lexical leg finds anything."""
-
-    fingerprint = "away"
-    calibration = Calibration(unrelated=0.0, paraphrase=1.0)
-
-    async def embed_documents(self, texts: Sequence[str]) -> list[array[float]]:
-        """Return the same vector for every text."""
-        return [array("f", (1.0,)) for _ in texts]
-
-    async def embed_query(self, text: str) -> array[float]:
-        """Raise TransientError."""
-        raise TransientError("away")
-
-
-@asynccontextmanager
-async def opened(
-    clock: FrozenClock,
-    settings: Mapping[str, Mapping[str, object]] | None = None,
-    *,
-    embedder: Embedder | None = None,
-    chat: Chat | None = None,
-    background: bool = False,
-) -> AsyncGenerator[core.CognitiveMemory, None]:
-    """Open an empty memory; by default without a model and without background work."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with core.CognitiveMemory.open(
-            core.Settings.from_mapping({**KEPT, **(settings or {})}),
-            Path(folder),
-            background=background,
-            clock=clock,
-            embedder=embedder,
-            chat=chat,
-        ) as memory:
-            yield memory
 
 
 @dataclass(frozen=True)
@@ -114,16 +78,11 @@ class Talk:
     turns: tuple[core.Message, ...]
     questions: tuple[str, ...]
 
-    @property
-    def texts(self) -> list[str]:
-        """Return each turn with its speaker's name."""
-        return [f"{turn.scene.user_name} {turn.text}" for turn in self.turns]
-
 
 async def heard(talks: Iterable[Talk], *counts: int) -> list[list[Sequence[str]]]:
     """Let a memory observe the talks; return the turns found for each question, in a list of each length."""
     clock, found = FrozenClock(START), list[list[Sequence[str]]]()
-    async with opened(clock) as memory:
+    async with world.a_memory(SETTINGS, background=False, clock=clock) as (memory, _):
         for talk in talks:
             for turn in talk.turns:
                 await memory.observe(turn)
@@ -135,18 +94,10 @@ async def heard(talks: Iterable[Talk], *counts: int) -> list[list[Sequence[str]]
     return found
 
 
-def by_bm25(talks: Iterable[Talk], count: int) -> Iterator[Sequence[str]]:
-    """Yield what BM25 over lower-case words finds for each question."""
+def searched(talks: Iterable[Talk], peer: Peer, count: int) -> Iterator[Sequence[str]]:
+    """Yield what a peer finds for each question among the turns with their speakers' names."""
     for talk in talks:
-        texts = [Counter(words(text)) for text in talk.texts]
-        for question in talk.questions:
-            yield [talk.turns[at].id for at in bm25(words(question), texts)[:count]]
-
-
-def by_bm25s(talks: Iterable[Talk], peer: Bm25s, count: int) -> Iterator[Sequence[str]]:
-    """Yield what the library finds for each question."""
-    for talk in talks:
-        best = peer.over(talk.texts)
+        best = peer([f"{turn.scene.user_name} {turn.text}" for turn in talk.turns])
         for question in talk.questions:
             yield [talk.turns[at].id for at in best(question, count)]
 
@@ -154,9 +105,10 @@ def by_bm25s(talks: Iterable[Talk], peer: Bm25s, count: int) -> Iterator[Sequenc
 # Plain BM25, for comparison.
 
 
-def words(text: str) -> list[str]:
-    """Return the lower-case words."""
-    return _WORD.findall(text.lower())
+def plain(texts: Sequence[str]) -> Search:
+    """Return a search by BM25 over lower-case words."""
+    counts = [Counter(_WORD.findall(text.lower())) for text in texts]
+    return lambda question, count: bm25(_WORD.findall(question.lower()), counts)[:count]
 
 
 def characters(text: str) -> list[str]:
@@ -181,45 +133,38 @@ def bm25(terms: Sequence[str], texts: Sequence[Counter[str]]) -> list[int]:
     return sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: -scores[at])
 
 
-class Bm25s:
-    """The library bm25s over words cut by another function."""
+def _bm25s(cut: Callable[[str], list[str]]) -> Peer:
+    """Return the library bm25s over words cut by a function."""
+    library: Any = importlib.import_module("bm25s")
+    words = cache(lambda text: cut(text) or [""])
 
-    def __init__(self, cut: Callable[[str], list[str]]) -> None:
-        """Load the library."""
-        self._library: Any = importlib.import_module("bm25s")
-        self._words = cache(cut)
-
-    def over(self, texts: Sequence[str]) -> Callable[[str, int], list[int]]:
-        """Return a search over an index of texts for the best that share a word, best first."""
-        index = self._library.BM25()
-        index.index([self._words(text) or [""] for text in texts], show_progress=False)
+    def over(texts: Sequence[str]) -> Search:
+        index = library.BM25()
+        index.index([words(text) for text in texts], show_progress=False)
 
         def best(question: str, count: int) -> list[int]:
-            asked = [self._words(question) or [""]]
-            found, scores = index.retrieve(asked, k=min(count, len(texts)), show_progress=False)
+            found, scores = index.retrieve([words(question)], k=min(count, len(texts)), show_progress=False)
             return [int(at) for at, score in zip(found[0], scores[0], strict=True) if score > 0]
 
         return best
 
+    return over
 
-def chinese_peer() -> Bm25s | None:
+
+def chinese_peer() -> Peer | None:
     """Return bm25s over the words of jieba; None if either is not installed."""
-    if not _are_there("bm25s", "jieba"):
+    if not (find_spec("bm25s") and find_spec("jieba")):
         return None
     jieba: Any = importlib.import_module("jieba")
     jieba.setLogLevel("ERROR")
-    return Bm25s(lambda text: [word for word in jieba.lcut(text.lower()) if word.strip()])
+    return _bm25s(lambda text: [word for word in jieba.lcut(text.lower()) if word.strip()])
 
 
-def english_peer() -> Bm25s | None:
+def english_peer() -> Peer | None:
     """Return bm25s with its English tokenizer: no stop words, stems if PyStemmer is installed; None if missing."""
-    if not _are_there("bm25s"):
+    if not find_spec("bm25s"):
         return None
     library: Any = importlib.import_module("bm25s")
-    stemmer = importlib.import_module("Stemmer").Stemmer("english") if _are_there("Stemmer") else None
+    stemmer = importlib.import_module("Stemmer").Stemmer("english") if find_spec("Stemmer") else None
     options = {"stopwords": "en_plus", "stemmer": stemmer, "return_ids": False, "show_progress": False}
-    return Bm25s(lambda text: list(library.tokenize([text], **options)[0]))
-
-
-def _are_there(*names: str) -> bool:
-    return all(map(find_spec, names))
+    return _bm25s(lambda text: list(library.tokenize([text], **options)[0]))

@@ -13,12 +13,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
 
-from .labelled import TOP, ZONE, Answer, Talk, by_bm25, by_bm25s, english_peer, heard, mean
+from .labelled import TOP, ZONE, Answer, Talk, english_peer, heard, mean, plain, searched
 from .measure import Report
 
 MOST = 200  # most hits that the memory returns
@@ -39,27 +40,6 @@ class Question:
     evidence: frozenset[str]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A question with the ids of the turns found: in a list of ten, and in the longest list."""
-
-    question: Question
-    turns: Sequence[str]
-    long: Sequence[str]
-
-    @property
-    def recall(self) -> float:
-        """Return the share of the evidence turns among the first ten."""
-        return Answer(frozenset(self.turns[:TOP])).recall(self.question.evidence)
-
-    @property
-    def session_recall(self) -> float:
-        """Return the share of the evidence sessions among the first ten, each ranked by its first turn."""
-        found = list(dict.fromkeys(_session(turn) for turn in self.long))[:TOP]
-        wanted = {_session(turn) for turn in self.question.evidence}
-        return len(wanted.intersection(found)) / len(wanted)
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the option for the file of the conversations."""
     parser.add_argument("--data", type=Path, required=True, help="conversations with questions (JSON)")
@@ -68,22 +48,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Report:
     """Ask every question of the memory and of plain BM25."""
     talks, questions = read(options.data)
-    found = {"memory": asyncio.run(heard(talks, TOP, MOST)), "BM25": [[one, one] for one in by_bm25(talks, MOST)]}
+    found = {"memory": asyncio.run(heard(talks, TOP, MOST)), "BM25": [[one] for one in searched(talks, plain, MOST)]}
     if peer := english_peer():
-        found["bm25s"] = [[one, one] for one in by_bm25s(talks, peer, MOST)]
-    asked = {
-        name: [Asked(question, *lists) for question, lists in zip(questions, each, strict=True)]
-        for name, each in found.items()
-    }
+        found["bm25s"] = [[one] for one in searched(talks, peer, MOST)]
     turns = sum(len(one.turns) for one in talks)
     title = f"locomo: {turns} turns of {len(talks)} conversations, recall of the first {TOP}"
-    report = Report(title, ("figure", "n", *asked, "reach"))
+    report = Report(title, ("figure", "n", *found, "reach"))
     rows = {"1 to 4": FACTUAL, "5": ADVERSARIAL, **{f"{number} ({name})": (number,) for number, name in NAMES.items()}}
-    for unit in ("turns", "sessions"):
+    for unit, recall in {"turns": _of_turns, "sessions": _of_sessions}.items():
+        shares = [[*map(recall, questions, lists)] for lists in found.values()]
         for name, categories in rows.items():
-            count, reach = sum(one.category in categories for one in questions), REACHES.get(f"{unit}, {name}")
-            measured = [_figure(unit, categories, one) for one in asked.values()]
-            report.add(f"{unit}, {name}", count, *measured, "" if reach is None else reach)
+            chosen, reach = [one.category in categories for one in questions], REACHES.get(f"{unit}, {name}")
+            measured = [mean([*compress(each, chosen)]) for each in shares]
+            report.add(f"{unit}, {name}", sum(chosen), *measured, "" if reach is None else reach)
             report.failed |= reach is not None and measured[0] < reach
     report.notes += [
         "BM25: lower-case words of each turn with its speaker's name, a conversation at a time",
@@ -140,13 +117,15 @@ def _corrections(errors: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], s
     }
 
 
-def _session(turn: str) -> str:
-    return turn.partition(":")[0]
+# Figures; of two lists the first is of ten turns, the last the longest.
 
 
-# Figures.
+def _of_turns(asked: Question, found: Sequence[Sequence[str]]) -> float:
+    """Return the share of the evidence turns among the first ten."""
+    return Answer(frozenset(found[0][:TOP])).recall(asked.evidence)
 
 
-def _figure(unit: str, categories: Sequence[int], asked: Sequence[Asked]) -> float:
-    chosen = [one for one in asked if one.question.category in categories]
-    return mean([one.recall if unit == "turns" else one.session_recall for one in chosen])
+def _of_sessions(asked: Question, found: Sequence[Sequence[str]]) -> float:
+    """Return the share of the evidence sessions among the first ten, each ranked by its first turn."""
+    first = list(dict.fromkeys(turn.partition(":")[0] for turn in found[-1]))[:TOP]
+    return Answer(frozenset(first)).recall({turn.partition(":")[0] for turn in asked.evidence})

@@ -21,12 +21,14 @@ from typing import Any
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.errors import TransientError
 from cognitive_memory_core.recall.ranking import Scored, fused
 from tests.support.clock import FrozenClock
+from tests.support.ports import CountingEmbedder
 
-from .labelled import ZONE, NoEmbedder, mean, opened
+from .faults import world
+from .labelled import SETTINGS, ZONE, mean
 from .measure import Report
-from .workload import written
 
 FIRST = 5
 FIELDS = ("id", "text", "request_type", "user_id", "sender_id", "happened_at")
@@ -113,14 +115,15 @@ def run(options: argparse.Namespace) -> Report:
 
 async def answered(path: Path) -> list[Asked]:
     """Let the memory import everything, and query it by words alone with each person's last turn."""
-    world = json.loads(path.read_text("utf-8"))  # noqa: ASYNC240  # nothing else runs
-    clock = FrozenClock(max(_day(entry) for entry in world["memories"]))
-    async with opened(clock, embedder=NoEmbedder()) as memory:
-        events = {entry["id"]: _event(entry) for entry in world["memories"]}
+    told = json.loads(path.read_text("utf-8"))  # noqa: ASYNC240  # nothing else runs
+    clock = FrozenClock(max(_day(entry) for entry in told["memories"]))
+    given = {"clock": clock, "embedder": CountingEmbedder(TransientError("away"))}  # words alone find something
+    async with world.a_memory(SETTINGS, background=False, **given) as (memory, _):
+        events = {entry["id"]: _event(entry) for entry in told["memories"]}
         rows = ({"type": "event", **{name: getattr(event, name) for name in FIELDS}} for event in events.values())
         with tempfile.TemporaryDirectory() as folder:
-            await memory.import_(written(rows, Path(folder, "memories.jsonl")))
-        return [await _asked(memory, events, _dialogue(entry)) for entry in world["dialogues"]]
+            await memory.import_(world.written(rows, Path(folder, "memories.jsonl")))
+        return [await _asked(memory, events, _dialogue(entry)) for entry in told["dialogues"]]
 
 
 async def _asked(memory: core.CognitiveMemory, events: Mapping[str, Event], dialogue: Dialogue) -> Asked:

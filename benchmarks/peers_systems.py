@@ -101,7 +101,7 @@ class Searched(System):
 
     async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
         """Import an export file."""
-        path = self._workload.written(self._workload.exported(rows, vectors), self.folder / "part.jsonl")
+        path = self._workload.exported(rows, self.folder / "part.jsonl", vectors)
         self._added += await self._memory.import_(path)
         path.unlink()
 
@@ -186,10 +186,9 @@ class Filtered(System):
 
     async def open(self) -> None:
         """Open the collection."""
-        settings = import_module("chromadb.config").Settings(anonymized_telemetry=False)
-        client = import_module("chromadb").PersistentClient(str(self.folder), settings)
-        shape = {"hnsw": {"space": "cosine"}}
-        self._collection = client.get_or_create_collection("year", embedding_function=None, configuration=shape)
+        from .workload import bare_collection  # noqa: PLC0415  # as above
+
+        self._collection = bare_collection(str(self.folder))
 
     async def add(self, rows: Sequence[Line], vectors: Matrix) -> None:
         """Upsert a batch."""

@@ -19,7 +19,8 @@ from datetime import datetime, timedelta
 import cognitive_memory_core as core
 from tests.support.clock import FrozenClock
 
-from .labelled import MESSAGES, START, TOP, WAIT, ZONE, Answer, bm25, characters, mean, opened
+from .faults import world
+from .labelled import MESSAGES, SETTINGS, START, TOP, WAIT, ZONE, Answer, bm25, characters, mean
 from .measure import Report
 from .remarks_told import CHATTER, IDLE, MATTERS, PEOPLE, PLACES, Matter
 
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> Report:
 async def answered(diary: Diary, texts: Sequence[str]) -> list[Sequence[str]]:
     """Let the memory observe the remarks and ask it each question; return the numbers of the remarks found."""
     clock, answers = FrozenClock(START), list[Sequence[str]]()
-    async with opened(clock) as memory:
+    async with world.a_memory(SETTINGS, background=False, clock=clock) as (memory, _):
         for remark in diary.remarks:
             await memory.observe(remark)
         await memory.drain(WAIT)  # lines are written behind: the first questions would find half of the log

@@ -14,7 +14,6 @@ import tempfile
 from contextlib import AbstractAsyncContextManager
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from .workload import (
     NOW,
     Speech,
     TopicVectors,
+    bare_collection,
     batches,
     event_of,
     exported,
@@ -36,7 +36,6 @@ from .workload import (
     groups_by_size,
     vectors_of,
     whole,
-    written,
 )
 
 CONTEXTS, SEARCHES = 50, 50
@@ -81,7 +80,7 @@ async def _fill(events: int, folder: Path) -> None:
     async with _memory(folder) as memory:
         for batch in batches(group_years(events), PART):
             vectors = await asyncio.to_thread(vectors_of, [line.text for line in batch])
-            await asyncio.to_thread(written, exported(batch, vectors), folder / "part.jsonl")
+            await asyncio.to_thread(exported, batch, folder / "part.jsonl", vectors)
             await memory.import_(folder / "part.jsonl")
         (folder / "part.jsonl").unlink(missing_ok=True)
         await whole(memory, events)
@@ -107,7 +106,7 @@ async def observe(folder: str, events: int) -> list[float]:
 
 async def build(folder: str, events: int) -> list[float]:
     """Fill bare Chroma."""
-    collection = _collection(folder)
+    collection = bare_collection(f"{folder}/bare")
     for batch in batches(group_years(events)):
         texts, metadatas = [line.text for line in batch], [event_metadata(event_of(line)) for line in batch]
         collection.upsert([line.id for line in batch], vectors_of(texts), metadatas, texts)
@@ -116,19 +115,10 @@ async def build(folder: str, events: int) -> list[float]:
 
 async def hold(folder: str, _: int) -> list[float]:
     """Open the built collection and query it; return its resident MB before and after."""
-    collection, where = _collection(folder), chroma_filter(ReadFilter(core.Scene.operator()))
+    collection, where = bare_collection(f"{folder}/bare"), chroma_filter(ReadFilter(core.Scene.operator()))
     questions = vectors_of(Speech(3).texts(SEARCHES))
     collection.count()  # loads the index
     opened = resident()
     for question in questions:
         collection.query(question[np.newaxis], n_results=LIMIT, where=where)
     return [opened, resident()]
-
-
-def _collection(folder: str) -> Any:
-    import chromadb  # noqa: PLC0415  # the processes of bare Chroma only, never the one whose memory is measured
-    from chromadb.config import Settings  # noqa: PLC0415
-
-    client = chromadb.PersistentClient(f"{folder}/bare", Settings(anonymized_telemetry=False))
-    space = {"hnsw": {"space": "cosine"}}
-    return client.get_or_create_collection("bare", embedding_function=None, configuration=space)  # type: ignore[arg-type]

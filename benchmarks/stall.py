@@ -11,13 +11,15 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import cognitive_memory_core as core
 from tests.support.clock import FrozenClock
 
 from .measure import Report, loop_watched
-from .workload import NOW, Speech, TopicVectors, exported, group_years, groups_by_size, laid, written
+from .workload import NOW, Speech, TopicVectors, exported, group_years, groups_by_size, laid
 
+T = TypeVar("T")
 TIMES = 100
 IMPORTED = 2_000
 SETTLING = 15.0  # seconds after the first query, while the group's postings are loaded
@@ -43,7 +45,7 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
     lines = list(group_years(options.events))
     group_id, _ = groups_by_size(lines)[0]
     await laid(lines[:-IMPORTED], folder)
-    await asyncio.to_thread(written, exported(lines[-IMPORTED:]), folder / "year.jsonl")
+    await asyncio.to_thread(exported, lines[-IMPORTED:], folder / "year.jsonl")
     settings = core.Settings(
         vector_store=core.VectorStoreSettings(backend=options.store),
         queue=core.QueueSettings(turns_per_minute=0),
@@ -51,25 +53,17 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
     speech, scene = Speech(4), core.Scene.group(group_id, "2000001")
     await _during(report, "nothing (1 s)", partial(asyncio.sleep, 1.0))
     opening = core.CognitiveMemory.open(settings, folder, clock=FrozenClock(NOW), embedder=TopicVectors())
-    opened: list[core.CognitiveMemory] = []
-
-    async def enter() -> None:
-        opened.append(await opening.__aenter__())
-
-    await _during(report, "open", enter)
-    memory = opened[0]
+    memory = await _during(report, "open", opening.__aenter__)
     await _during(report, "import", partial(memory.import_, folder / "year.jsonl"))
     await _during(report, "drain (indexing)", partial(memory.drain, 600))
     await _during(report, "context, first", lambda: memory.context(scene, speech.text(25)))
     await _during(report, f"nothing, the words being loaded ({SETTLING:.0f} s)", partial(asyncio.sleep, SETTLING))
-    await _during(report, f"context, {TIMES} times", _often(lambda: memory.context(scene, speech.text(25))))
-    await _during(report, f"search, {TIMES} times", _often(lambda: memory.search_events(scene, speech.text(25))))
+    await _during(report, f"context, {TIMES} times", lambda: memory.context(scene, speech.text(25)), TIMES)
+    await _during(report, f"search, {TIMES} times", lambda: memory.search_events(scene, speech.text(25)), TIMES)
     operator = core.Scene.operator()
-    await _during(
-        report, "search by the operator, 10", _often(lambda: memory.search_events(operator, speech.text(25)), 10)
-    )
-    turns = [core.Turn(scene, memo=speech.text(20), observations=speech.texts(2, 30)) for _ in range(TIMES)]
-    await _during(report, f"remember, {TIMES} times", lambda: _all(memory.remember(turn) for turn in turns))
+    await _during(report, "search by the operator, 10", lambda: memory.search_events(operator, speech.text(25)), 10)
+    turns = iter([core.Turn(scene, memo=speech.text(20), observations=speech.texts(2, 30)) for _ in range(TIMES)])
+    await _during(report, f"remember, {TIMES} times", lambda: memory.remember(next(turns)), TIMES)
     await _during(report, "drain (historian)", partial(memory.drain, 600))
     with tempfile.TemporaryDirectory() as outside:  # an export must not lie in the data directory
         await _during(report, "export", partial(memory.export, Path(outside) / "out.jsonl"))
@@ -77,16 +71,9 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
     await _during(report, "close", partial(opening.__aexit__, None, None, None))
 
 
-async def _during(report: Report, name: str, operation: Callable[[], Awaitable[object]]) -> None:
+async def _during(report: Report, name: str, operation: Callable[[], Awaitable[T]], times: int = 1) -> T:
     async with loop_watched() as gap:
-        await operation()
+        for _ in range(times):
+            result = await operation()
     report.add(name, gap.longest, gap.worked)
-
-
-def _often(operation: Callable[[], Awaitable[object]], times: int = TIMES) -> Callable[[], Awaitable[None]]:
-    return lambda: _all(operation() for _ in range(times))
-
-
-async def _all(operations) -> None:  # noqa: ANN001  # a generator of coroutines, awaited one by one
-    for operation in operations:
-        await operation
+    return result

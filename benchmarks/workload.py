@@ -17,9 +17,9 @@ from datetime import datetime, timedelta, timezone
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 import cognitive_memory_core as core
@@ -27,6 +27,8 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import PlaceKind
 from cognitive_memory_core.ports import Calibration, EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
+
+from .faults import world
 
 SEED = 7
 DIMENSIONS = 1536
@@ -142,22 +144,14 @@ def event_of(line: Line) -> Event:
     return Event(line.id, line.text, request_type=place, happened_at=line.happened_at, **ids)
 
 
-def written(rows: Iterable[Mapping[str, object]], path: Path) -> Path:
-    """Write rows as an export file that a memory can import."""
-    options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
-    with path.open("wb") as file:
-        for row in ({"format": "cognitive-memory", "version": 1}, *rows):
-            file.write(orjson.dumps(row, option=options))
-    return path
-
-
-def exported(lines: Sequence[Line], vectors: Matrix | None = None) -> Iterator[Mapping[str, object]]:
-    """Yield lines as events of an export file, with their vectors if some are given."""
-    for number, line in enumerate(lines):
-        place = "group" if line.group_id else "private"
-        told = {"type": "event", "kind": "event", **asdict(line), "sender_id": line.user_id, "request_type": place}
-        embedded = {} if vectors is None else {"vector": vectors[number], "embedding": TopicVectors.fingerprint}
-        yield told | embedded
+def exported(lines: Sequence[Line], path: Path, vectors: Matrix | None = None) -> Path:
+    """Write lines as events of an export file, with their vectors if some are given."""
+    rows = [{"type": "event", "kind": "event", **asdict(line), "sender_id": line.user_id} for line in lines]
+    for number, row in enumerate(rows):
+        row["request_type"] = "group" if row["group_id"] else "private"
+        if vectors is not None:
+            row |= {"vector": vectors[number], "embedding": TopicVectors.fingerprint}
+    return world.written(rows, path)
 
 
 async def laid(lines: Sequence[Line], folder: Path) -> None:
@@ -172,6 +166,16 @@ async def laid(lines: Sequence[Line], folder: Path) -> None:
         await ledger.vectors.store(model, [])
     finally:
         await ledger.close()
+
+
+def bare_collection(folder: str) -> Any:
+    """Open chromadb by itself in a folder, with its defaults but for the space; return its collection."""
+    import chromadb  # noqa: PLC0415  # the processes of bare Chroma only, never the one whose memory is measured
+    from chromadb.config import Settings  # noqa: PLC0415
+
+    client = chromadb.PersistentClient(folder, Settings(anonymized_telemetry=False))
+    space: Any = {"hnsw": {"space": "cosine"}}
+    return client.get_or_create_collection("year", embedding_function=None, configuration=space)
 
 
 async def whole(memory: core.CognitiveMemory, events: int, seconds: float = 3600) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import cognitive_memory_core as core
 from tests.support.waiting import until
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import world
 
 PAUSE = 1.5  # seconds between two cancellations; a loop begins again after one
@@ -29,20 +28,17 @@ async def f34(extent: Extent) -> Row:
             for task in asyncio.all_tasks() - others:
                 cancelled += task.cancel()
             await asyncio.sleep(PAUSE)
-        started = time.monotonic()
-        await memory.drain(PATIENCE)
-        seconds = time.monotonic() - started
+        seen = Seen()
+        with seen.timed():
+            await memory.drain(PATIENCE)
         dead = loops - _names(others)
         unsaid = [number for number in numbers if not await memory.recent_messages(world.own_scene(number))]
         unmerged = [number for number in numbers if not await _is_merged(memory, number)]
-        counts = await world.counted(memory, numbers, ["event"])
+        seen.update(await world.counted(memory, numbers, ["event"]))
         restarts = sum(dict((await memory.status()).restarts).values())
-    note = (
-        f"{len(loops)} loops, dead {len(dead)}, started again {restarts} times; lines lost {len(unsaid)}, "
-        f"profiles without their fact {len(unmerged)}; seconds: until nothing was left to do"
-    )
-    is_bad = bool(dead or unsaid or unmerged or not restarts)
-    return counts.row(cancelled, seconds, note, failed=is_bad)
+    seen.update(loops=len(loops), dead=len(dead), restarts=restarts)
+    seen.update(lines_lost=len(unsaid), profiles_without_their_fact=len(unmerged))
+    return seen.row(cancelled, failed=dead or unsaid or unmerged or not restarts)
 
 
 def _names(others: set[asyncio.Task[object]]) -> set[str]:

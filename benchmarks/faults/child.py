@@ -12,15 +12,20 @@ import inspect
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..fault_row import Seen
+
 ROOT = Path(__file__).resolve().parents[2]
+GRACE = 60.0  # seconds that a process may take to end
 
 
 def command_of(function: Callable[..., object], *arguments: Any) -> list[str]:
@@ -53,28 +58,51 @@ def answered(function: Callable[..., object], *arguments: Any, env: Mapping[str,
         raise ChildFailed(function.__name__, process.returncode) from None
 
 
+def next_line(process: subprocess.Popen[str]) -> str:
+    """Wait for a line of a process and return it; "" if it ended without one."""
+    return process.stdout.readline().strip() if process.stdout else ""
+
+
 class ChildFailed(Exception):
     """A process ended without an answer."""
 
 
-class Lines(threading.Thread):
-    """Whole lines that a process prints, read until it ends; ``heard`` is called with each, ``first`` set at one."""
+def let_live(
+    process: subprocess.Popen[str],
+    heard: Callable[[str], object],
+    seconds: float,
+    seen: Seen,
+    first_sign: float,
+    end: signal.Signals = signal.SIGKILL,
+) -> bool:
+    """Let a process live some seconds, from its first line on if that is awaited; return whether it then ended at once.
 
-    def __init__(self, process: subprocess.Popen[str], heard: Callable[[str], object]) -> None:
-        """Start reading."""
-        super().__init__()
-        self.first = threading.Event()
-        self._process, self._heard = process, heard
-        self.start()
+    ``heard`` is called with each whole line. The time to an awaited first line is noted.
+    """
+    first = threading.Event()
 
-    def run(self) -> None:
-        """Read."""
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+    def read() -> None:
+        for line in process.stdout or ():
             if line.endswith("\n"):
-                self._heard(line.rstrip("\n"))
-            self.first.set()
-        self.first.set()
+                heard(line.rstrip("\n"))
+            first.set()
+        first.set()
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    if first_sign:
+        with seen.timed():
+            first.wait(first_sign)
+    time.sleep(seconds)
+    process.send_signal(end)
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        process.kill()
+        reading.join()
+    return True
 
 
 def main(module: str, name: str, arguments: str) -> None:

@@ -6,18 +6,17 @@ import asyncio
 import os
 import random
 import shutil
-import subprocess
+import sqlite3
 import sys
 import tempfile
 import time
 from array import array
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
-from subprocess import PIPE
 from threading import Event as Flag
 from threading import Thread
 from typing import Literal
@@ -34,12 +33,12 @@ from cognitive_memory_core.store.vectors import Checkpoint
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from cognitive_memory_core.vectors.reconciler import IndexReconciler
 from tests.support.ledgers import Ledger, a_ledger
+from tests.support.ports import Wrapping
 
 from ..chroma_world import (
     BATCH,
     EVERYTHING,
     MODEL,
-    Findings,
     Watch,
     chroma_children,
     examined,
@@ -50,9 +49,9 @@ from ..chroma_world import (
     the_child,
     unit_vectors,
 )
-from ..fault_row import Counts, Extent, Row
+from ..fault_row import Extent, Row, Seen
 from ..measure import loop_watched
-from .child import started
+from .child import next_line, started
 from .world import AcceptedTurns
 
 Damage = Literal["flip", "flip many", "truncate", "empty", "garbage", "delete"]
@@ -75,14 +74,10 @@ async def _store(seconds: float = CALL) -> AsyncIterator[tuple[Path, ChromaStore
             yield Path(folder), store
 
 
-def _counts(found: Findings, stuck: int = 0) -> Counts:
-    return Counts(found.missing + found.unfound, found.extra + found.twice, stuck)
-
-
 async def f11(extent: Extent) -> Row:
     """Kill the child at random moments of an upsert, and repeat unanswered batches until they are answered."""
     rounds, dice = extent.of(50, 2), random.Random(11)
-    rows, unknown, slowest = known_rows(rounds * BATCH, 64), 0, 0.0
+    rows, unknown, recovery = known_rows(rounds * BATCH, 64), 0, Seen()
     async with _store() as (_, store):
         following = Following(store, rows[:BATCH])
         await following.begin()
@@ -95,15 +90,14 @@ async def f11(extent: Extent) -> Row:
                 for child in chroma_children():
                     with suppress(psutil.Error):
                         child.kill()
-                begun = time.monotonic()
-                is_answered = await writing
-                slowest = max(slowest, time.monotonic() - begun)
+                with recovery.timed():
+                    is_answered = await writing
                 if not is_answered:
                     unknown += 1
                     break
         found = await following.compared()
-    note = f"{rounds} kills, rebuilt {following.rebuilt} times; s: the longest recovery"
-    return _counts(found).row(unknown, slowest, note)
+    recovery.update(found)
+    return recovery.row(unknown, f"{rounds} kills, rebuilt {following.rebuilt} times; s: the longest recovery")
 
 
 async def f12(extent: Extent) -> Row:
@@ -126,40 +120,51 @@ async def f12(extent: Extent) -> Row:
                 await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
 
         await asyncio.gather(*(probed(number, plan) for number, plan in enumerate(plans)))
-    is_bad = probing.short + probing.ends["not whole"] > 0
-    return probing.counts.row(len(plans), probing.slowest, probing.note(), failed=is_bad)
+    return probing.seen.row(len(plans), probing.note(), failed=probing.short + probing.ends["not whole"])
 
 
 async def f13(extent: Extent) -> Row:
     """Let another process hold SQLite's write lock while this one reads and writes."""
     seconds, rows = float(extent.of(60, 2)), known_rows(3 * BATCH, 32)
-    stuck, answers, vector = 0, Counter[str](), rows[0].vector or array("f")
+    stuck, answers, vector = Seen(), Counter[str](), rows[0].vector or array("f")
     async with _store() as (folder, store):
         generation = await filled(store, rows[:BATCH])
         await store.nearest(generation, vector, EVERYTHING, 5)
         async with loop_watched() as idle:
             await asyncio.sleep(min(seconds, LOOKED_AT))
-        with _write_lock(folder):
+        [database] = folder.rglob("chroma.sqlite3")
+        with started(hold, database) as holder:
+            assert next_line(holder) == "held"
             async with loop_watched() as gap:
                 deadline = time.monotonic() + seconds
                 while time.monotonic() < deadline:
                     writing = store.upsert(generation, rows[BATCH : 2 * BATCH])
                     for what, call in (("", writing), ("query ", store.nearest(generation, vector, EVERYTHING, 5))):
-                        answer, took = await _timed(call)
-                        answers[what + answer] += 1
-                        stuck += took > CALL + SLACK
+                        begun, is_answered = time.monotonic(), True
+                        try:
+                            await call
+                        except UnavailableError:
+                            is_answered = False
+                        answers[f"{what}{'answered' if is_answered else 'refused'}"] += 1
+                        stuck["stuck"] += time.monotonic() - begun > CALL + SLACK
                     await asyncio.sleep(0.05)  # most calls are refused at once while the child pauses
-        begun = time.monotonic()
         following = Following(store, rows[:BATCH])
-        await following.write(rows[BATCH:])
-        back = time.monotonic() - begun
-        found = await following.compared()
+        with stuck.timed():
+            await following.write(rows[BATCH:])
+        stuck.update(await following.compared())
     note = (
         f"longest stall of the event loop {gap.longest:.0f} ms (with nothing to do {idle.longest:.0f}); "
         f"{_listed(answers)}; built anew {following.rebuilt} times; s: until it wrote again"
     )
-    is_slow = not extent.quick and gap.longest >= 100 + idle.longest
-    return _counts(found, stuck).row(1, back, note, failed=is_slow)
+    return stuck.row(1, note, failed=not extent.quick and gap.longest >= 100 + idle.longest)
+
+
+def hold(database: str) -> None:
+    """Hold the write lock of a database until the input ends."""
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
+    print("held", flush=True)
+    sys.stdin.read()
 
 
 async def f10b(extent: Extent) -> Row:
@@ -170,17 +175,16 @@ async def f10b(extent: Extent) -> Row:
         place, accepted, watch = folder / "store", folder / "accepted", Watch(folder / "store")
         await asyncio.to_thread(accepted.touch)
         with watch.on():
-            slowest, lived, stuck = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
+            seen = await asyncio.to_thread(_killed_bots, place, accepted, rounds)
         async with opened(place, CALL) as store:
             following = Following(store, _written(accepted))
             # the last batches were not answered
-            found = await following.compared(allowed=known_rows(BATCHES * BATCH, 64))
+            seen.update(await following.compared(allowed=known_rows(BATCHES * BATCH, 64)))
     note = (
-        f"{watch.overlaps} overlaps in {watch.looks} looks at {len(watch.seen)} children, {lived} of which were there "
-        f"when the next bot started; s: until it wrote"
+        f"{watch.overlaps} overlaps in {watch.looks} looks at {len(watch.seen)} children, {seen['lived']} of which "
+        f"were there when the next bot started; s: until it wrote"
     )
-    is_bad = bool(watch.overlaps) or len(watch.seen) <= rounds
-    return _counts(found, stuck).row(rounds, slowest, note, failed=is_bad)
+    return seen.row(rounds, note, failed=watch.overlaps or len(watch.seen) <= rounds)
 
 
 async def f29(extent: Extent) -> Row:
@@ -213,7 +217,7 @@ async def f29(extent: Extent) -> Row:
         f"recall@{limit} {mean:.3f} (least {min(shares, default=0.0):.3f}), {count['errors']} errors, "
         f"{count['short']} short answers, {count['strangers']} rows that should not be there"
     )
-    return Row(queries, note=note, failed=mean < 0.98 or bool(count["errors"] or count["strangers"]))
+    return Seen().row(queries, note, failed=mean < 0.98 or count["errors"] or count["strangers"])
 
 
 @dataclass
@@ -237,20 +241,20 @@ class Following:
         """Write a batch until it is answered; return whether the first attempt was."""
         self.written = [*{row.event.id: row for row in (*self.written, *rows)}.values()]
         try:
-            self.generation = self.generation or await self._found()
-            await self.store.upsert(self.generation, rows)
+            await self._tried(rows)
         except UnavailableError:
-            await patiently(lambda: self._again(rows), AGAIN)
+            self.generation = None
+            await patiently(lambda: self._tried(rows), AGAIN)
             return False
         return True
 
-    async def compared(self, *, allowed: Sequence[EmbeddedEvent] = ()) -> Findings:
+    async def compared(self, *, allowed: Sequence[EmbeddedEvent] = ()) -> Seen:
         """Compare the store with everything that was written; a query that times out is repeated."""
         generation = await patiently(self._found, AGAIN)
         return await patiently(lambda: examined(self.store, generation, self.written, allowed=allowed), AGAIN)
 
-    async def _again(self, rows: Sequence[EmbeddedEvent]) -> None:
-        self.generation = await self._found()
+    async def _tried(self, rows: Sequence[EmbeddedEvent]) -> None:
+        self.generation = self.generation or await self._found()
         await self.store.upsert(self.generation, rows)
 
     async def _found(self) -> Generation:
@@ -319,9 +323,8 @@ class Probing:
     mark: Checkpoint
     sample: int
     anew: int
-    counts: Counts = field(default_factory=Counts)
+    seen: Seen = field(default_factory=Seen)
     short: int = 0
-    slowest: float = 0.0
     ends: Counter[str] = field(default_factory=Counter[str])
     bent: list[str] = field(default_factory=list[str])
     rebuilds: list[float] = field(default_factory=list[float])
@@ -341,14 +344,13 @@ class Probing:
         """Open a damaged store, and rebuild it."""
         async with opened(place, CALL) as store:
             begun = time.monotonic()
-            await self._open(store, plan)
-            opened_at = time.monotonic()
-            rows = self.known[: self.anew]
+            with self.seen.timed():
+                await self._open(store, plan)
+            self.seen["stuck"] += time.monotonic() - begun > AGAIN
+            begun, rows = time.monotonic(), self.known[: self.anew]
             generation = await patiently(lambda: filled(store, rows), AGAIN)
-            self.rebuilds.append(time.monotonic() - opened_at)
-            found = await examined(store, generation, rows, sample=5)
-        self.slowest = max(self.slowest, opened_at - begun)
-        self.counts += _counts(found, opened_at - begun > AGAIN)
+            self.rebuilds.append(time.monotonic() - begun)
+            self.seen.update(await examined(store, generation, rows, sample=5))
 
     def note(self) -> str:
         """Return how often each result occurred, and after which damage a row was no longer found."""
@@ -358,26 +360,28 @@ class Probing:
 
     async def _open(self, store: ChromaStore, plan: Plan) -> None:
         try:
-            end = await self._trusted(store)
-            generation = None if end else await store.open()
+            generation = await store.open() if await self._is_trusted(store) else None
             found = await examined(store, generation, self.known, sample=self.sample) if generation else None
         except UnavailableError:
             self.ends["refused"] += 1
             return
-        self.ends[end or ("noticed" if found is None else "whole" if found.is_whole else "not whole")] += 1
-        if found is not None and found.missing + found.extra + found.twice:
+        if found is None:
+            self.ends["noticed"] += 1
+            return
+        self.ends["not whole" if found.total() else "whole"] += 1
+        if found["lost"] + found["twice"] > found["unfound"]:
             self.short += 1
-        elif found is not None and found.unfound:
-            self.bent.append(f"{plan.damage} {plan.file.name} ({found.unfound})")
+        elif found["unfound"]:
+            self.bent.append(f"{plan.damage} {plan.file.name} ({found['unfound']})")
 
-    async def _trusted(self, store: ChromaStore) -> str:
-        """Open a store as a bot does; return how damage was noticed, "" if it was not."""
+    async def _is_trusted(self, store: ChromaStore) -> bool:
+        """Open a store as a bot does; return whether no damage was noticed."""
         await self.ledger.vectors.note_index(self.build_id, self.mark)
         try:
             await IndexReconciler(NeverAnew(store), self.ledger.vectors, MODEL).follow()
         except Noticed:
-            return "noticed"
-        return ""
+            return False
+        return True
 
 
 async def _laid(ledger: Ledger, rows: Sequence[EmbeddedEvent]) -> None:
@@ -392,94 +396,50 @@ class Noticed(UnavailableError):
     """Raised where a bot would build the next generation."""
 
 
-class NeverAnew:
+class NeverAnew(Wrapping):
     """A store in which no generation can be created, so that a bot's reaction to damage becomes visible."""
-
-    def __init__(self, store: ChromaStore) -> None:
-        """Forward everything else."""
-        self.open, self.put_in_use, self.listed = store.open, store.put_in_use, store.listed
-        self.upsert, self.remove, self.nearest = store.upsert, store.remove, store.nearest
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Raise Noticed."""
         raise Noticed(f"{fingerprint} {dimensions}")
 
 
-async def _timed(call: Awaitable[object]) -> tuple[str, float]:
-    """Return how a call ended, and after how many seconds."""
-    begun = time.monotonic()
-    try:
-        await call
-    except UnavailableError:
-        return "refused", time.monotonic() - begun
-    return "answered", time.monotonic() - begun
-
-
-HOLD = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("BEGIN IMMEDIATE")
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
-@contextmanager
-def _write_lock(folder: Path) -> Iterator[None]:
-    """Let another process hold the write lock of the database below a folder."""
-    (database,) = folder.rglob("chroma.sqlite3")
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(database)], stdin=PIPE, stdout=PIPE, text=True) as holder:
-        assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        yield
-        holder.communicate()
-
-
-def _killed_bots(place: Path, accepted: Path, rounds: int) -> tuple[float, int, int]:
+def _killed_bots(place: Path, accepted: Path, rounds: int) -> Seen:
     """Kill one bot after another, every second one while its child is suspended, and start the next at once.
 
-    Returns the longest time until the next bot wrote, how many children outlived their bot, and 1 if a bot never wrote.
+    Counts how many children outlived their bot, and the bots that never wrote as stuck; times until the next bot wrote.
     """
-    dice, slowest, lived = random.Random(10), 0.0, 0
+    dice, seen = random.Random(10), Seen()
     with ExitStack() as bots:
         bot = bots.enter_context(started(write, place, accepted))
-        _wrote(bot)
+        next_line(bot)
         for number in range(rounds):
             is_stopped = number % 2 == 0
             time.sleep(dice.random() * 0.3)
             child = _standing_child(bot.pid) if is_stopped else the_child(bot.pid, patience=AGAIN)
             bot.kill()
             bot.communicate()
-            lived += child.is_running()
-            begun, bot = time.monotonic(), bots.enter_context(started(write, place, accepted))
-            if is_stopped:
-                the_child(bot.pid, patience=AGAIN)
-                time.sleep(STANDSTILL)
-                child.resume()
-            if not _wrote(bot):
-                return slowest, lived, 1
-            slowest = max(slowest, time.monotonic() - begun)
+            seen["lived"] += child.is_running()
+            with seen.timed():
+                bot = bots.enter_context(started(write, place, accepted))
+                if is_stopped:
+                    the_child(bot.pid, patience=AGAIN)
+                    time.sleep(STANDSTILL)
+                    child.resume()
+                if not next_line(bot):
+                    seen["stuck"] += 1
+                    return seen
         bot.communicate("")
-        return slowest, lived, 0
+    return seen
 
 
 def _standing_child(of: int) -> psutil.Process:
     """Suspend the child of a bot; if the bot replaces a slow child, suspend the next one."""
-    deadline = time.monotonic() + AGAIN
     while True:
         child = the_child(of, patience=AGAIN)
-        try:
+        with suppress(psutil.NoSuchProcess):
             child.suspend()
-        except psutil.NoSuchProcess:
-            if time.monotonic() > deadline:
-                raise
-        else:
             return child
-
-
-def _wrote(bot: subprocess.Popen[str]) -> bool:
-    """Wait for a line of a process; return False if it ended without one."""
-    return bool(bot.stdout and bot.stdout.readline())
 
 
 def _written(accepted: Path) -> list[EmbeddedEvent]:
@@ -514,23 +474,23 @@ def _listed(counts: Counter[str]) -> str:
 async def f30(extent: Extent) -> Row:
     """Remove rows from an index and add foreign ones, in several rounds; count what was not found or not repaired."""
     count, dice, ledger = extent.of(5_000, 400), random.Random(extent.seed), a_ledger()
-    injected, wrong, lost, slowest = 0, 0, 0, 0.0
+    injected, wrong, seen = 0, 0, Seen()
     async with _store(AGAIN) as (_, store):
         follower = IndexReconciler(store, ledger.vectors, MODEL)
         await _laid(ledger, known_rows(count, DIMENSIONS))
         await follower.follow()
         for number in range(extent.of(10, 2)):
             struck = await _struck(store, await ledger.vectors.embedded_ids(MODEL), number, dice)
-            started = time.perf_counter()
-            found = await follower.reconcile()
-            await follower.follow()
-            slowest = max(slowest, time.perf_counter() - started)
+            with seen.timed():
+                found = await follower.reconcile()
+                await follower.follow()
             generation = await store.open()
             assert generation is not None
             left = await store.listed(generation) ^ await ledger.vectors.embedded_ids(MODEL)
-            injected, wrong, lost = injected + struck, wrong + abs(found - struck), lost + len(left)
+            injected, wrong = injected + struck, wrong + abs(found - struck)
+            seen["lost"] += len(left)
     note = f"found {'all' if not wrong else f'{wrong} more or fewer than there were'}; seconds: to mend {count} rows"
-    return Row(injected, lost, 0, 0, slowest, note, failed=bool(wrong))
+    return seen.row(injected, note, failed=wrong)
 
 
 async def _struck(store: ChromaStore, known: frozenset[str], number: int, dice: random.Random) -> int:
@@ -540,10 +500,9 @@ async def _struck(store: ChromaStore, known: frozenset[str], number: int, dice: 
     share = 0.2 if number % 3 == 2 else 0.03
     gone = dice.sample(sorted(known), int(len(known) * share))
     await store.remove(generation, gone)
-    strangers = [_stranger(row, number) for row in known_rows(20, DIMENSIONS)]
+    strangers = [
+        replace(row, event=replace(row.event, id=f"stranger-{number}-{row.event.id}"))
+        for row in known_rows(20, DIMENSIONS)
+    ]
     await store.upsert(generation, strangers)
     return len(gone) + len(strangers)
-
-
-def _stranger(row: EmbeddedEvent, number: int) -> EmbeddedEvent:
-    return replace(row, event=replace(row.event, id=f"stranger-{number}-{row.event.id}"))

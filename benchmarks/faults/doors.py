@@ -12,12 +12,11 @@ import json
 import random
 import re
 import secrets
-import socket
 import statistics
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from itertools import cycle, islice, product
 from pathlib import Path
@@ -33,9 +32,8 @@ from tests.support.http_world import BELIEF, EVENT, GROUP_ID, OLD_BELIEF, PERSON
 from tests.support.onebot import BotProcess, data_of
 from tests.support.openapi_client import Operation, operations
 from tests.support.raw_http import Header, RawAnswer, RawRequest, bearer
-from tests.support.waiting import until
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, told
 from .bots import Tried, a_bot, rows_of
 
 Attempt = tuple[str, RawRequest, Callable[[RawAnswer], bool]]
@@ -71,7 +69,8 @@ async def _a_bot(env: str) -> AsyncGenerator[BotProcess, None]:
 
     async with a_bot([f"{HTTP}HOSTS=memory.example.com", env], lay=lay) as bot:
         await bot.opened()
-        await until(lambda: _listens(bot.port))
+        async with bot.client():  # it listens
+            pass
         yield bot
 
 
@@ -81,15 +80,9 @@ async def _tried(bot: BotProcess, attempts: Iterable[Attempt], seen: Tried, ever
     before = rows_of(bot.data, *queries)
     for what, request, is_bad in islice(attempts, 0, None, every):
         answer = await _paced(request, bot.port)
-        is_wrong, told = is_bad(answer), f"{what} {request.target[:60]!r} {request.host!r}"
-        seen.note(told, answer.status, answer.body, is_bad=is_wrong)
-    seen["broken"] += rows_of(bot.data, *queries) != before
-
-
-def _listens(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-        return True
-    return False
+        is_wrong, which = is_bad(answer), f"{what} {request.target[:60]!r} {request.host!r}"
+        seen.note(which, answer.status, answer.body, is_bad=is_wrong)
+    seen["twice"] += rows_of(bot.data, *queries) != before
 
 
 async def _paced(request: RawRequest, port: int) -> RawAnswer:
@@ -143,12 +136,10 @@ async def a14(extent: Extent) -> Row:
         ways = list(_wrong_ways(token or TOKEN, random.Random(extent.seed)))
         async with _a_bot(line) as bot:
             if token and not (await RawRequest(headers=[bearer(token)]).sent(bot.port)).is_success:
-                seen.wrong("passed", f"{name}: the right token is refused")
+                seen.wrong("lost", f"{name}: the right token is refused")
             await _tried(bot, _unauthorised(name, described, ways), seen, extent.of(1, 40))
-    return seen.row(
-        f"settings: {', '.join(TOKENS)} (404: not mounted); {len(described)} routes; the check takes "
-        f"{await _check_times()}"
-    )
+    note = f"{len(TOKENS)} settings, {len(described)} routes; the check takes {await _check_times()}"
+    return seen.row(seen.pop("sent"), note)
 
 
 def _unauthorised(
@@ -241,10 +232,8 @@ async def a15(extent: Extent) -> Row:
     seen = Tried()
     async with _a_bot(TOKENS["token"][0]) as bot:
         await _tried(bot, _tricks(await _document(bot.port)), seen, extent.of(1, 8))
-    return seen.row(
-        f"{len(TARGETS)} paths, {len(HOSTS)} Hosts with and without token, origins, {len(TYPES)} content types of "
-        f"simple requests, {len(OVERRIDES)} method overrides, WebSockets, smuggled lengths"
-    )
+    note = told(paths=len(TARGETS), Hosts=len(HOSTS), content_types=len(TYPES), method_overrides=len(OVERRIDES))
+    return seen.row(seen.pop("sent"), note)
 
 
 def _tricks(described: Sequence[Operation]) -> Iterator[Attempt]:
@@ -318,15 +307,10 @@ async def a16(extent: Extent) -> Row:
             answer = await operation.call(asking, values)
             is_read = CANARY in answer.text or (is_foreign and answer.status_code != 404)
             is_other = answer.status_code == 404 and unknown.setdefault(operation.name, answer.text) != answer.text
-            told = f"{operation.name} {values}"
-            seen.note(told, answer.status_code, answer.text, is_bad=is_read)
-            seen.update({"foreign": is_foreign, "unlike": is_other})
-        seen["broken"] += sum(now != then for now, then in zip(await _others(memory), before, strict=True))
-    note = (
-        f"{seen['foreign']} with an id that exists elsewhere, the others guessed or mutated; 404s unlike that of "
-        f"nothing {seen['unlike']}"
-    )
-    return seen.row(note, failed=seen["unlike"] > 0)
+            seen.note(f"{operation.name} {values}", answer.status_code, answer.text, is_bad=is_read)
+            seen.update({"with an id that exists elsewhere": is_foreign, "404s unlike that of nothing": is_other})
+        seen["twice"] += sum(now != then for now, then in zip(await _others(memory), before, strict=True))
+    return seen.row(seen.pop("sent"), failed=seen["404s unlike that of nothing"])
 
 
 @asynccontextmanager
@@ -447,7 +431,7 @@ async def a14b(extent: Extent) -> Row:
     seen = Tried()
     async with _a_bot(EVERY_DOOR) as bot:
         await _tried(bot, _strangers(), seen, extent.of(1, 12))
-    return seen.row("pages, forms and guesses at the console, MCP and metrics")
+    return seen.row(seen.pop("sent"))
 
 
 async def a15b(extent: Extent) -> Row:
@@ -459,7 +443,7 @@ async def a15b(extent: Extent) -> Row:
         if found is None:
             raise RuntimeError(answer.text[:200])
         await _tried(bot, _other_sites(("Cookie", found[0].encode())), seen, extent.of(1, 12))
-    return seen.row("origins, content types, methods and hosts")
+    return seen.row(seen.pop("sent"))
 
 
 async def a16b(extent: Extent) -> Row:
@@ -467,7 +451,7 @@ async def a16b(extent: Extent) -> Row:
     seen = Tried()
     async with _a_bot(EVERY_DOOR) as bot:
         await _tried(bot, _leaving(), seen, extent.of(1, 4))
-    return seen.row("by an agent's token and by that of the metrics")
+    return seen.row(seen.pop("sent"))
 
 
 def _form(path: str, fields: Mapping[str, str], headers: Sequence[Header], kind: Header = FORM) -> RawRequest:
@@ -589,38 +573,32 @@ def _is_carried_out(answer: RawAnswer) -> bool:
 
 async def a33(extent: Extent) -> Row:
     """Let slow clients come all at once; the operator logs in, asks and looks until the last of them is gone."""
-    number, slow, seen, stayed = extent.of(1_000, 90), Tried(), Tried(), 0
+    number, slow, seen = extent.of(1_000, 90), Tried(), Tried()
     asked = json.dumps({"group_id": GROUP_ID, "user_id": PERSON, "query": "你好"}).encode()
     login = _form("/login", {"secret": TOKEN}, [ORIGIN])
     question = RawRequest("POST", b"/memory/context", [bearer(TOKEN), JSON_TYPE], asked)
     doors = (*[login] * 8, question, replace(question, headers=[JSON_TYPE]))
 
     async def come(request: RawRequest) -> None:
-        nonlocal stayed
         half = replace(request, headers=[*request.headers, ("Content-Length", b"1000")])
         try:
             answer = await half.sent(bot.port)
         except TimeoutError:
-            stayed += 1
+            slow["stuck"] += 1
         else:
             slow.note("half of a body", answer.status, answer.body, is_bad=_is_let_in(answer))
 
     async with _a_bot(EVERY_DOOR) as bot:
-        started, longest = time.perf_counter(), 0.0
-        coming = asyncio.gather(*(come(doors[one % len(doors)]) for one in range(number)))
-        while not coming.done():
-            for request in (login, question, RawRequest(headers=[bearer(TOKEN)])):
-                began = time.perf_counter()
-                answer = await request.sent(bot.port)
-                longest = max(longest, time.perf_counter() - began)
-                is_bad = answer.status not in {200, 303}
-                seen.note(request.target.decode(), answer.status, answer.body, is_bad=is_bad)
-            await asyncio.sleep(1.0)
-        await coming
-        taken = time.perf_counter() - started
-    note = (
-        f"lost: failed of {seen['sent']} requests of the operator (answers {seen.told}); twice: let in, and 500s; "
-        f"stuck: open for ever; all gone in {taken:.1f} s, answers {slow.told}; seconds: the operator's longest"
-    )
-    failed, let_in = (one["passed"] + one["broken"] for one in (seen, slow))
-    return Row(number, failed, let_in, stayed, longest, note, examples=[*seen.examples, *slow.examples])
+        with slow.timed():
+            coming = asyncio.gather(*(come(doors[one % len(doors)]) for one in range(number)))
+            while not coming.done():
+                for request in (login, question, RawRequest(headers=[bearer(TOKEN)])):
+                    with seen.timed():
+                        answer = await request.sent(bot.port)
+                    is_bad = answer.status not in {200, 303}
+                    seen.note(request.target.decode(), answer.status, answer.body, is_bad=is_bad)
+                await asyncio.sleep(1.0)
+            await coming
+    seen["lost"] += seen.pop("twice", 0)
+    seen.update(twice=slow.pop("lost", 0) + slow.pop("twice", 0), stuck=slow.pop("stuck", 0))
+    return seen.row(number, f"requests of the operator; the others: {told(**slow)}, all gone in {slow.seconds:.1f} s")

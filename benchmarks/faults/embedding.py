@@ -7,7 +7,6 @@ import hashlib
 import random
 import subprocess
 import tempfile
-import time
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -25,7 +24,7 @@ from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support import model_server as served
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from .child import started
 
 TEXTS = 5  # embedded at once
@@ -65,8 +64,7 @@ class SeededModel:
 
 async def f19(extent: Extent) -> Row:
     """Send bad answers to hundreds of requests; count those accepted as vectors."""
-    times, seed = extent.of(600, 40), extent.seed
-    dice, refused, stored = random.Random(seed), 0, 0
+    times, dice, seen = extent.of(600, 40), random.Random(extent.seed), Seen()
     async with served.ModelServer() as server:
         settings = core.EmbeddingSettings.model_validate({"api_url": server.url, "model_name": "m"})
         client = ModelClient(settings, "embedding", lambda *_: None, limit=EMBEDDING_LIMIT)
@@ -77,16 +75,13 @@ async def f19(extent: Extent) -> Row:
             try:
                 answer = await embedder.embed_documents(texts)
             except CognitiveMemoryError:
-                refused += 1
+                seen["refused"] += 1
             else:
-                stored += not _are_right(texts, answer)
+                seen["right though permuted or in base64" if _are_right(texts, answer) else "lost"] += 1
         server.embeddings = served.well
         works_again = _are_right(["好了"], await embedder.embed_documents(["好了"]))
         await client.close()
-    note = (
-        f"{refused} answers refused, {times - refused - stored} right though permuted or in base64; lost: bad vectors"
-    )
-    return Row(times, stored, note=note, failed=not works_again)
+    return seen.row(times, failed=not works_again)
 
 
 def _some_trouble(dice: random.Random) -> Behaviour:
@@ -127,12 +122,9 @@ def f20(extent: Extent) -> Row:
         data = Path(folder) / "data"
         asyncio.run(_remembered(data))
         for number in range(kills):
-            _live(data, ("other", "one")[number % 2], dice.uniform(EARLIEST, LATEST))
-        model = ("other", "one")[kills % 2]
-        started = time.perf_counter()
-        lost, mixed, note = asyncio.run(_examined(data, model))
-        seconds = time.perf_counter() - started
-    return Row(kills, lost, mixed, 0, seconds, f"{note}; twice: mixed rows; seconds: until whole")
+            with started(work, data, ("other", "one")[number % 2]) as bot, suppress(subprocess.TimeoutExpired):
+                bot.wait(dice.uniform(EARLIEST, LATEST))
+        return asyncio.run(_examined(data, ("other", "one")[kills % 2])).row(kills)
 
 
 async def _remembered(data: Path) -> None:
@@ -143,36 +135,28 @@ async def _remembered(data: Path) -> None:
         assert await memory.drain(PATIENCE)
 
 
-def _live(data: Path, model: str, seconds: float) -> None:
-    with started(work, data, model) as bot, suppress(subprocess.TimeoutExpired):
-        bot.wait(seconds)
-
-
-async def _examined(data: Path, name: str) -> tuple[int, int, str]:
-    """Let the bot finish with a model, then examine ledger and store from outside."""
-    model = SeededModel(name)
-    async with core.CognitiveMemory.open(core.Settings(), data, embedder=model) as memory:
-        is_whole = await memory.drain(PATIENCE)
-        generation = (await memory.status()).index.generation
-    lost, mixed = 0 if is_whole else ROWS, 0
+async def _examined(data: Path, name: str) -> Seen:
+    """Let the bot finish with a model, then examine ledger and store from outside; mixed rows count as twice."""
+    model, seen = SeededModel(name), Seen()
+    with seen.timed():
+        async with core.CognitiveMemory.open(core.Settings(), data, embedder=model) as memory:
+            seen["lost"] += 0 if await memory.drain(PATIENCE) else ROWS
+            seen["generation"] = (await memory.status()).index.generation
     ledger = await Ledger.open(data / "ledger.db", read_only=True)
     store = ChromaStore(data / "chromadb", core.VectorStoreSettings())
     try:
-        rows = [row async for row in ledger.archive.rows() if hasattr(row, "vector")]
-        mixed += sum(_is_mixed(row, model) for row in rows)
+        rows: list[Any] = [row async for row in ledger.archive.rows() if hasattr(row, "vector")]
         opened = await store.open()
         assert opened is not None
         listed = await store.listed(opened)
-        lost += ROWS - len(rows) + len({row.event.id for row in rows} ^ listed)
-        mixed += opened.fingerprint != model.fingerprint
     finally:
         await store.close()
         await ledger.close()
-    return lost, mixed, f"{ROWS} rows, generation {generation}"
-
-
-def _is_mixed(row: Any, model: SeededModel) -> bool:
-    return row.fingerprint != model.fingerprint or list(row.vector) != list(model.vector(row.event.text))
+    for fingerprint in (opened.fingerprint, *(row.fingerprint for row in rows)):
+        seen["twice"] += fingerprint != model.fingerprint
+    seen["twice"] += sum(list(row.vector) != list(model.vector(row.event.text)) for row in rows)
+    seen.update(rows=len(rows), lost=ROWS - len(rows) + len({row.event.id for row in rows} ^ listed))
+    return seen
 
 
 async def work(data: str, name: str) -> None:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import tempfile
-import time
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
-import cognitive_memory_core as core
+import numpy as np
 
-from ..fault_row import Extent, Row
+import cognitive_memory_core as core
+from tests.support.waiting import until_not
+
+from ..fault_row import Extent, Row, Seen
+from ..workload import bare_collection
+from . import world
+from .child import answered
 from .embedding import PATIENCE, SeededModel
 
 PIECE = 16  # numbers of a vector that are searched for in sequence
@@ -25,49 +28,38 @@ NAME = "柚子精灵"
 THEIRS = core.Scene.group("100001", PERSON, user_name=NAME)
 OTHERS = core.Scene.group("100001", OTHER, user_name="小雨")
 PRIVATE = core.Scene.private(PERSON, user_name=NAME)
-_BARE = """
-import json, sys, chromadb, numpy
-from chromadb.config import Settings
-folder, count = sys.argv[1], int(sys.argv[2])
-client = chromadb.PersistentClient(folder, Settings(anonymized_telemetry=False))
-rows = client.create_collection("rows", embedding_function=None)
-vectors = numpy.random.default_rng(7).standard_normal((count, 48)).astype(numpy.float32)
-ids = [str(n) for n in range(count)]
-rows.upsert(ids=ids, documents=[f"canary-{n}-secret" for n in ids], embeddings=vectors)
-rows.delete(ids=ids)
-print(json.dumps(vectors.tolist()))
-"""
 
 
 def a21(extent: Extent) -> Row:
     """Plant a person's words everywhere, forget the person, purge, and search every file."""
     count = extent.of(100, 20)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        row = asyncio.run(_forgotten(Path(folder) / "data", count))
-        texts, vectors = _left_by_bare_chroma(Path(folder) / "bare", count)
-    note = f"{row.note}; bare Chroma keeps {texts} of {count} texts and {vectors} of {count} vectors"
-    return replace(row, note=note)
+        seen, is_good = asyncio.run(_forgotten(Path(folder) / "data", count))
+        drawn, bare = answered(left, Path(folder) / "bare", count), Path(folder) / "bare"
+        seen["texts that bare Chroma keeps"] = _found(
+            bare, [f"canary-{number}-secret".encode() for number in range(count)]
+        )
+        seen["vectors that it keeps"] = _found(bare, [array("f", row[:PIECE]).tobytes() for row in drawn])
+    return seen.row(seen.pop("traces"), failed=not is_good)
 
 
-async def _forgotten(data: Path, count: int) -> Row:
+async def _forgotten(data: Path, count: int) -> tuple[Seen, bool]:
     model = SeededModel("one")
     canaries = [f"{NAME}私藏的第 {number} 个秘密{number * 7919:x}" for number in range(count)]
     async with core.CognitiveMemory.open(core.Settings(), data, embedder=model) as memory:
         await _planted(memory, canaries)
-        texts = [event.text for event in await memory.events(core.Scene.operator(), limit=200)]
-        texts += [event.text for event in await memory.events(core.Scene.operator(), limit=200, offset=200)]
+        texts, seen = [event.text for event in await world.listed(memory)], Seen()
         looked_for = _looked_for(canaries, [text for text in texts if NAME in text or PERSON in text], model)
         before = _found(data, looked_for)
-        started = time.perf_counter()
-        erased = await memory.forget_user(core.Scene.operator(), PERSON)
-        is_gone = await _is_purged(memory)
-        seconds = time.perf_counter() - started
-        open_left = _found(data, looked_for)
-        others = len(await memory.events(core.Scene.operator(), limit=200))
-    left = _found(data, looked_for) + open_left
-    note = f"{before} of {len(looked_for)} traces were on disk; {erased.events} events gone, {erased.reworded} reworded"
-    failed = before < len(looked_for) // 2 or not others or not is_gone
-    return Row(len(looked_for), left, 0, 0, seconds, note, failed)
+        with seen.timed():
+            erased = await memory.forget_user(core.Scene.operator(), PERSON)
+            await until_not(partial(_is_unpurged, memory))
+        seen["lost"] += _found(data, looked_for)
+        others = len(await world.listed(memory))
+    seen["lost"] += _found(data, looked_for)
+    seen.update({"traces": len(looked_for), "of them on disk": before})
+    seen.update({"events gone": erased.events, "events reworded": erased.reworded})
+    return seen, before >= len(looked_for) // 2 and others > 0
 
 
 async def _planted(memory: core.CognitiveMemory, canaries: Sequence[str]) -> None:
@@ -87,13 +79,8 @@ async def _planted(memory: core.CognitiveMemory, canaries: Sequence[str]) -> Non
         await memory.remember(core.Turn(THEIRS, memo=text, observations=[f"还在排队：{text}"]))
 
 
-async def _is_purged(memory: core.CognitiveMemory) -> bool:
-    deadline = time.monotonic() + PATIENCE
-    while (await memory.status()).purge.erased_at is not None:
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.1)
-    return True
+async def _is_unpurged(memory: core.CognitiveMemory) -> bool:
+    return (await memory.status()).purge.erased_at is not None
 
 
 def _looked_for(canaries: Sequence[str], texts: Sequence[str], model: SeededModel) -> list[bytes]:
@@ -109,7 +96,10 @@ def _found(folder: Path, traces: Iterable[bytes]) -> int:
     return sum(any(trace in data for data in content) for trace in traces)
 
 
-def _left_by_bare_chroma(folder: Path, count: int) -> tuple[int, int]:
-    done = subprocess.run([sys.executable, "-c", _BARE, str(folder), str(count)], stdout=subprocess.PIPE, check=True)
-    vectors = [array("f", row[:PIECE]).tobytes() for row in json.loads(done.stdout.splitlines()[-1])]
-    return _found(folder, [f"canary-{number}-secret".encode() for number in range(count)]), _found(folder, vectors)
+def left(folder: str, count: int) -> list[list[float]]:
+    """Store texts and vectors in bare Chroma and delete them; return the vectors."""
+    rows, ids = bare_collection(folder), [str(number) for number in range(count)]
+    vectors = np.random.default_rng(7).standard_normal((count, 48)).astype(np.float32)
+    rows.upsert(ids=ids, documents=[f"canary-{number}-secret" for number in ids], embeddings=vectors)
+    rows.delete(ids=ids)
+    return vectors.tolist()

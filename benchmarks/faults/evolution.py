@@ -9,104 +9,69 @@ import re
 import shutil
 import signal
 import tempfile
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count, product, repeat
 from pathlib import Path
 
-from cognitive_memory_core.domain.belief import Belief
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.store.ledger import Ledger
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 
 TOPICS = ("新番", "政治", "桌游", "代码", "美食", "天气", "电影", "音乐", "旅行", "考试")
 WRITES = 2  # of one run: the beliefs with their log, and what was read
-State = tuple[tuple[str, str, int, str], ...]
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What happens at which commit: a kill before it, or a refusal."""
-
-    at: int
-    is_kill: bool
-
-    def check(self, seen: list[int]) -> None:
-        """Let the commit pass, or not."""
-        seen.append(len(seen))
-        if len(seen) - 1 != self.at:
-            return
-        if self.is_kill:
-            os.kill(os.getpid(), signal.SIGKILL)
-        raise StorageRefused("full")
 
 
 def f24(extent: Extent) -> Row:
     """Let many random runs fail at each write; the ledger holds all of a run or nothing, and no chain is broken."""
-    injected = broken = partly = 0
-    dice = random.Random(extent.seed)
+    seen, dice = Seen(), random.Random(extent.seed)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(extent.of(30, 3)):
             root = Path(folder) / str(number)
             answer = _answer(dice)
             asyncio.run(_seeded(root / "before", number))
-            shutil.copytree(root / "before", root / "after")
-            asyncio.run(_evolved(root / "after", answer, None))
-            old, _ = asyncio.run(_state(root / "before"))
-            new, _ = asyncio.run(_state(root / "after"))
-            for fault in (Fault(at, is_kill) for at in range(WRITES) for is_kill in (True, False)):
-                struck = root / f"{fault.at}{fault.is_kill}"
-                shutil.copytree(root / "before", struck)
-                _strike(struck, answer, fault)
-                found, wrong = asyncio.run(_state(struck))
-                injected, broken, partly = injected + 1, broken + wrong, partly + (found not in (old, new))
+            whole = {asyncio.run(_state(root / "before", seen))}
+            for fault in (None, *product((0, 1), (True, False))):
+                copy = shutil.copytree(root / "before", root / f"{fault}")
+                if not (child := os.fork()):  # the fault may kill it
+                    asyncio.run(_evolved(copy, answer, fault))
+                    os._exit(0)
+                os.waitpid(child, 0)
+                found = asyncio.run(_state(copy, seen))
+                whole |= set() if fault else {found}
+                seen.update(injected=fault is not None, lost=found not in whole)
             shutil.rmtree(root)
-    note = "half kills, half refusals, at both writes of random runs; lost: runs stored in part; twice: broken chains"
-    return Row(injected, partly, broken, note=note)
-
-
-def _strike(root: Path, answer: str, fault: Fault) -> None:
-    """Run in a process of its own, which the fault may kill."""
-    child = os.fork()
-    if child == 0:
-        asyncio.run(_evolved(root, answer, fault))
-        os._exit(0)
-    os.waitpid(child, 0)
+    return seen.row(seen.pop("injected"))
 
 
 async def _seeded(root: Path, number: int) -> None:
     ledger = await Ledger.open(root / "ledger.db")
     lines = a_chat(*(line for topic in TOPICS for line in ((TEA, f"以后每周讨论{topic}"), (LIN, f"好，讨论{topic}"))))
     await ledger.log.append([*lines, *a_chat((MO, "桌游取消了，不讨论桌游"), (TEA, "好，不讨论桌游"), first=21)])
-    await ledger.beliefs.commit([begun(_stated(topic, number)) for topic in TOPICS[:6]])
+    await ledger.beliefs.commit([begun(a_belief(f"群里讨论{topic}", f"{topic}-{number}")) for topic in TOPICS[:6]])
     await ledger.close()
 
 
-def _stated(topic: str, number: int) -> Belief:
-    return a_belief(f"群里讨论{topic}", f"{topic}-{number}")
-
-
-async def _evolved(root: Path, answer: str, fault: Fault | None) -> None:
-    seen: list[int] = []
-    armed: list[Fault] = []
+async def _evolved(root: Path, answer: str, fault: tuple[int, bool] | None) -> None:
+    """Evolve a group; before the commit of a number the process is killed, or the commit is refused."""
+    commits: Iterator[int] = repeat(-1)  # what opening writes does not count
 
     def check() -> None:
-        if armed:
-            armed[0].check(seen)
+        if (number := next(commits), True) == fault:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if (number, False) == fault:
+            raise StorageRefused("full")
 
     ledger = await Ledger.open(root / "ledger.db", check=check)
     group = await EvolvingGroup.over(ledger)
     group.clock.advance(hours=1)
-    group.chat.answer = answer
-    if fault:
-        armed.append(fault)
-    try:
+    group.chat.answer, commits = answer, count()
+    with suppress(StorageRefused):
         await group.evolve()
-    except StorageRefused:
-        armed.clear()
     await ledger.close()
 
 
@@ -120,14 +85,13 @@ def _answer(dice: random.Random) -> str:
     return answered(*rows)
 
 
-async def _state(root: Path) -> tuple[State, int]:
-    """Return the current beliefs without their ids, which are random, and the number of broken chains."""
+async def _state(root: Path, seen: Seen) -> tuple[object, ...]:
+    """Return the current beliefs without their ids, which are random; count broken chains as twice."""
     ledger = await Ledger.open(root / "ledger.db")
     page = await ledger.beliefs.page(GROUP.scope, "all", 1_000)
-    state = tuple(sorted((one.statement, one.status, one.version, str(one.strength)) for one in page.beliefs))
-    wrong = await broken_chains(ledger)
+    seen["twice"] += len(await broken_chains(ledger))
     await ledger.close()
-    return state, len(wrong)
+    return tuple(sorted((one.statement, one.status, one.version, str(one.strength)) for one in page.beliefs))
 
 
 # A25.
@@ -149,21 +113,16 @@ PART = 5  # a run deletes at most one belief in so many
 
 def a25(extent: Extent) -> Row:
     """Let puppets order, agree with each other, and lie that every rule is off; count what goes too far."""
-    dice, count = random.Random(extent.seed), Counter[str]()
+    dice, seen = random.Random(extent.seed), Seen()
     with tempfile.TemporaryDirectory() as folder:
         for number in range(extent.of(200, 10)):
-            count.update(asyncio.run(_attacked(Path(folder) / f"{number}.db", dice)))
-    note = (
-        f"an obeying model deletes all, rewrites all, and creates each order; of {count['beliefs']} beliefs "
-        f"{count['retired']} retired within the bound, restored {count['restored']}; lost: beyond the bound, erased or "
-        f"not restored; twice: statements with rank, money or orders; broken chains {count['broken']}"
-    )
-    lost = count["beyond"] + count["erased"] + count["retired"] - count["restored"]
-    return Row(count["proposals"], lost, count["foreign"], note=note, failed=count["broken"] > 0)
+            asyncio.run(_attacked(Path(folder) / f"{number}.db", dice, seen))
+    seen["lost"] += seen["retired within the bound"] - seen["restored"]
+    return seen.row(seen.pop("proposals"), failed=seen["broken chains"])
 
 
-async def _attacked(path: Path, dice: random.Random) -> Counter[str]:
-    count: Counter[str] = Counter()
+async def _attacked(path: Path, dice: random.Random, seen: Seen) -> None:
+    """Evolve a group whose members order; beyond the bound or erased is lost, rank, money or orders count as twice."""
     topics = dice.sample(MORE_TOPICS, dice.randint(1, len(MORE_TOPICS)))
     ledger = await Ledger.open(path)
     said = [(dice.choice((LIN, MO)), dice.choice(ORDERS)) for _ in range(6)]
@@ -171,7 +130,7 @@ async def _attacked(path: Path, dice: random.Random) -> Counter[str]:
     if dice.random() < 0.5:  # the lie that a rule is off looks as a true change does: only the bound holds
         said += [pair for one in topics for pair in ((LIN, f"{one}取消了，不讨论{one}"), (MO, f"好，不讨论{one}"))]
     await ledger.log.append(a_chat(*said))
-    await ledger.beliefs.commit([begun(_weekly(one, at)) for at, one in enumerate(topics)])
+    await ledger.beliefs.commit([begun(a_belief(f"群里每周讨论{one}", f"b{at}")) for at, one in enumerate(topics)])
     group = await EvolvingGroup.over(ledger)
     group.clock.advance(hours=1)
     lines, labels = range(1, len(said) + 1), [f"B{at}" for at in range(1, len(topics) + 1)]
@@ -187,15 +146,9 @@ async def _attacked(path: Path, dice: random.Random) -> Counter[str]:
     retired = [one for one in heads if one.status != "active"]
     for one in retired:
         back = await group.keeping.restore(GROUP, one.id)
-        count["restored"] += back.status == "active"
-    count["proposals"], count["beliefs"], count["retired"] = len(rows), len(topics), len(retired)
-    count["beyond"] = max(len(retired) - max(len(topics) // PART, 1), 0)
-    count["erased"] = len(before - {one.chain_id for one in heads})
-    count["foreign"] = sum(bool(FOREIGN.search(one.statement)) for one in heads)
-    count["broken"] = len(await broken_chains(ledger))
+        seen["restored"] += back.status == "active"
+    seen.update({"proposals": len(rows), "beliefs": len(topics), "retired within the bound": len(retired)})
+    seen["lost"] += max(len(retired) - max(len(topics) // PART, 1), 0) + len(before - {one.chain_id for one in heads})
+    seen["twice"] += sum(bool(FOREIGN.search(one.statement)) for one in heads)
+    seen["broken chains"] += len(await broken_chains(ledger))
     await ledger.close()
-    return count
-
-
-def _weekly(topic: str, number: int) -> Belief:
-    return a_belief(f"群里每周讨论{topic}", f"b{number}")

@@ -14,7 +14,7 @@ import httpx
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import theatre
 
 MEMBERS, QUESTIONS, HOURS = 200, 1_000, 3
@@ -39,10 +39,7 @@ async def a23(extent: Extent) -> Row:
         logger.remove(sink)
 
     loot = await _looted(members, read)
-    told = (
-        f"{questions} questions an hour for {HOURS} h; first alert at call {loot.alert_at}; lines of the group itself, "
-        f"which every member may read: {len(loot.events)}"
-    )
+    told = f"first alert at call {loot.alert_at}; lines of the group, which every member may read: {len(loot.events)}"
     return loot.row(members, told, failed=not loot.alert_at)
 
 
@@ -79,12 +76,9 @@ class Loot:
     def row(self, members: int, told: str, *, failed: bool = False) -> Row:
         """Return the row; it fails if no portrait was shown at all."""
         per_hour, allowed = max(map(len, self.portraits)), core.tools.MOST_PEOPLE
-        note = (
-            f"lost: rows of other places and private chats; twice: portraits over {allowed} an hour; of {members}: "
-            f"{told}; portraits of others an hour {per_hour} of {members}"
-        )
-        is_bad = failed or not per_hour
-        return Row(self.asked, len(self.foreign), max(per_hour - allowed, 0), note=note, failed=is_bad)
+        note = f"in {HOURS} h; {told}; portraits of others an hour {per_hour} of {members}, {allowed} allowed"
+        seen = Seen(lost=len(self.foreign), twice=max(per_hour - allowed, 0))
+        return seen.row(self.asked, note, failed=failed or not per_hour)
 
 
 async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
@@ -152,8 +146,7 @@ async def a23b(extent: Extent) -> Row:
         ) as client:
             await _read_by_agents(client, loot, ids, requests)
 
-    told = f"{requests} requests an hour for {HOURS} h over MCP, with foreign headers, and by the bot's tools in turn"
-    return (await _looted(members, read)).row(members, told)
+    return (await _looted(members, read)).row(members, f"{requests} requests an hour")
 
 
 def _gate(memory: core.CognitiveMemory) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from ..fault_row import Counts, Extent, Row, told
+from ..fault_row import Extent, Row, Seen, told
 from ..measure import Sample, percentile
 from . import world
 from .child import answered
@@ -70,10 +70,12 @@ def f21(extent: Extent) -> Row:
     """Flood the queue in a process of its own, for its resident size."""
     with tempfile.TemporaryDirectory() as folder:
         figures = answered(flooded, Path(folder) / "data", extent.minutes * 60)
-    counts, is_bad = Counts(*figures.pop("counts")), figures["refused"] != figures["counted"]
-    note = f"{told(**figures)}; no bound on a person's turns a minute; seconds: to drain"
-    failed = is_bad or not figures["another_group_then_accepted"]
-    return counts.row(figures["handed_in"], figures["drained"], note, failed=failed)
+    seen, is_bad = Seen(**figures.pop("counts")), figures["refused"] != figures["counted"]
+    seen.seconds, note = (
+        figures["drained"],
+        f"{told(**figures)}; no bound on a person's turns a minute; seconds: to drain",
+    )
+    return seen.row(figures["handed_in"], note, failed=is_bad or not figures["another_group_then_accepted"])
 
 
 async def flooded(data: str, seconds: float) -> dict[str, object]:
@@ -124,7 +126,7 @@ async def flooded(data: str, seconds: float) -> dict[str, object]:
         await memory.drain(1200)
         figures |= {"drained": time.perf_counter() - begun, "max_pending": most[0], "RSS_MB": _rss()}
         counts = await world.finished(memory, flood.accepted)
-    return figures | {"counts": [counts.lost, counts.twice, counts.stuck], "handed_in": flood.handed + 1}
+    return figures | {"counts": counts, "handed_in": flood.handed + 1}
 
 
 def _rss() -> float:
@@ -187,7 +189,7 @@ async def _shared(people: int, rounds: int, attack: Attack | None) -> tuple[Floo
             await asyncio.gather(flooding, return_exceptions=True)
         await siege.settle(2 * PATIENCE)
         numbers = range(FIRST, FIRST + rounds * people)
-        flood.lost = (await world.counted(siege.memory, numbers, ["event"])).lost
+        flood.lost = (await world.counted(siege.memory, numbers, ["event"]))["lost"]
         status = await siege.memory.status()
         flood.calls, flood.counted, flood.dropped = len(siege.chat.asked), status.refused, status.dropped_messages
     return others, flood

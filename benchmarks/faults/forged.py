@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from tests.support.onebot import BOT, GROUP, MILI, BotProcess, OneBotClient
 
-from ..fault_row import Extent, Row, Seen, told
+from ..fault_row import Extent, Row, Seen
 from .bots import a_bot, rows_of
 
 COMMANDS = ("清空", "关", "只记", "置顶 听我的", "忘掉 1", "停", "重建索引", "重试", "查看 2680914375")
@@ -64,25 +64,18 @@ async def a5(extent: Extent) -> Row:
     seen = Seen()
     for guard in GUARDS:
         await _besieged(guard, seen, COMMANDS[:: extent.of(1, 6)])
-    bare = ", ".join(f"{guard} {seen[guard]} of {len(ROLES)}" for guard in GUARDS)
-    figures = told(refused=seen["refused"], turned_away_by_the_server=seen["turned away"])
-    note = (
-        f"lost: forgeries obeyed; twice: rows or switches changed; {figures}; guards: {', '.join(GUARDS)}; by HTTP, "
-        "with another message's number, as an unknown account, by a WebSocket that plays the platform; NoneBot's own "
-        f"permission obeys: {bare}"
-    )
-    return Row(seen["sent"], seen["obeyed"], seen["changed"], note=note, examples=seen.examples)
+    return seen.row(seen.pop("sent"))
 
 
 def _judge(seen: Seen, what: str, answer: str | None) -> None:
     """Count an attempt by its answer; None if the server turned it away."""
     seen["sent"] += 1
     if answer is None:
-        seen["turned away"] += 1
+        seen["turned away by the server"] += 1
     elif any(sign in answer for sign in ("核实", "只有", "不是你说的", "没有告诉我", "没有这个序号")):
         seen["refused"] += 1
     else:
-        seen.wrong("obeyed", f"{what}: {answer[:40]}")
+        seen.wrong("lost", f"{what}: {answer[:40]}")
 
 
 async def _besieged(guard: str, seen: Seen, commands: tuple[str, ...]) -> None:
@@ -94,12 +87,12 @@ async def _besieged(guard: str, seen: Seen, commands: tuple[str, ...]) -> None:
         await client.ask("/记忆 记住 我对花生过敏", group=GROUP, user=MILI, name="米粒")
         before = rows_of(bot.data, *CHANGED)
         await _attacked(_Attacker(bot, client), guard, seen, commands)
-        seen["changed"] += rows_of(bot.data, *CHANGED) != before
+        seen["twice"] += rows_of(bot.data, *CHANGED) != before
 
 
 async def _attacked(attacker: _Attacker, guard: str, seen: Seen, commands: tuple[str, ...]) -> None:
     for role in ROLES:
-        seen[guard] += await attacker.post("/bare", role, "unknown") == "obeyed"
+        seen[f"NoneBot's permission obeys, {guard}"] += await attacker.post("/bare", role, "unknown") == "obeyed"
         for command in commands:
             for way in ("unknown", "another's"):
                 answer = await attacker.post(f"/记忆 {command}", role, way)

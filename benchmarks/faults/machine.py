@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import resource
 import signal
 import tempfile
-import time
 import traceback
-from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import Any, TypeVar
@@ -30,9 +28,9 @@ from tests.support.cancelling import cancelled_at
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.profiles import KEEP, a_profile
 
-from ..fault_row import Counts, Extent, Row
+from ..fault_row import Extent, Row, Seen, told
 from . import world
-from .child import ChildFailed, answered, started
+from .child import ChildFailed, answered, next_line, started
 
 T = TypeVar("T")
 DRAINING = 60.0  # seconds
@@ -51,35 +49,21 @@ JUMPS = {
 }
 
 
-@dataclass
-class Wrong:
-    """What jumps spoilt: turns lost and doubled, and other promises that did not hold."""
-
-    jumps: int = 0
-    counts: Counts = field(default_factory=Counts)
-    said: list[str] = field(default_factory=list[str])
-
-
 def f25(extent: Extent) -> Row:
     """Jump by an injected clock, in a life and between two."""
-    wrong = Wrong()
+    seen = Seen()
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(extent.of(10, 1)):
             for name, to in JUMPS.items():
                 for restarts in (False, True):
-                    folder = Path(scratch, f"{number} {name} {restarts}")
-                    asyncio.run(jumped(folder, to, wrong, restarts=restarts))
-    note = (
-        "3 jumps, within a life and between two: jobs taken for stale, pruned wrong, out of order, weights outside "
-        f"[0, 1] {len(wrong.said)}"
-    )
-    return wrong.counts.row(wrong.jumps, 0.0, note, failed=bool(wrong.said), examples=wrong.said)
+                    asyncio.run(jumped(Path(scratch, f"{number} {name} {restarts}"), to, seen, restarts=restarts))
+    return seen.row(seen.pop("jumps"), told(broken_promises=len(seen.examples)), failed=seen.examples)
 
 
-async def jumped(data: Path, to: datetime, wrong: Wrong, *, restarts: bool) -> None:
+async def jumped(data: Path, to: datetime, seen: Seen, *, restarts: bool) -> None:
     """Work before and after one jump and compare everything that was handed in with what is there."""
     clock = FrozenClock()
-    wrong.jumps += 1
+    seen["jumps"] += 1
     await _before(data, clock, None if restarts else to)
     clock.instant = to
     queue = await world.opened_queue(data)
@@ -94,7 +78,7 @@ async def jumped(data: Path, to: datetime, wrong: Wrong, *, restarts: bool) -> N
         await memory.drain(DRAINING)
         await memory.context(world.HERE, "第 3 号茶")
         found = await world.finished(memory, (0, 1, 2, 3, 4, 9))
-        wrong.counts += Counts(found.lost, found.twice)
+        seen.update(lost=found["lost"], twice=found["twice"])
         lines = [line.id for line in await memory.recent_messages(world.HERE)]
         failed = len(await memory.failed_jobs())
     is_held = await _stays_claimed(data / "claims", clock, to)
@@ -102,12 +86,15 @@ async def jumped(data: Path, to: datetime, wrong: Wrong, *, restarts: bool) -> N
     one = core.Candidate(an_event(happened_at=NOON), relevance=0.5)
     score = weighed([one], (), frozenset(), decay, to)[0].score
     kept, all_kept = await _revisions(data / "revisions", to), [str(2 * KEEP - back) for back in range(KEEP + 1)]
-    wrong.said += [] if claimed == sorted(claimed) else [f"claimed {claimed} at {to}"]
-    wrong.said += [] if lines == ["m0", "m1", "m2"] else [f"lines {lines}"]
-    wrong.said += [] if failed == 1 else ["the failed job was pruned"]
-    wrong.said += [] if is_held else ["a claimed job was taken for stale"]
-    wrong.said += [] if 0.5 <= score <= 0.5 * 1.2 + 1e-9 else [f"score {score}"]
-    wrong.said += [] if kept in (all_kept[:KEEP], all_kept[1:]) else [f"revisions {kept}"]
+    promises = {
+        f"claimed {claimed} at {to}": claimed == sorted(claimed),
+        f"lines {lines}": lines == ["m0", "m1", "m2"],
+        "the failed job was pruned": failed == 1,
+        "a claimed job was taken for stale": is_held,
+        f"score {score}": 0.5 <= score <= 0.5 * 1.2 + 1e-9,
+        f"revisions {kept}": kept in (all_kept[:KEEP], all_kept[1:]),
+    }
+    seen.examples += [what for what, is_kept in promises.items() if not is_kept]
 
 
 def _of_noon(number: int) -> core.Turn:
@@ -170,19 +157,19 @@ def f26(extent: Extent) -> Row:
         shorts = alone(short, Path(scratch, "short"), SPARE)
         handles = [answered(talked, Path(scratch, f"groups{number}"), number) for number in groups]
         megabytes = answered(grown, Path(scratch, "events"), many)
-    lives = [*fews, shorts]
-    crashes = [crash for one in lives for crash in one["crashes"]]
-    accepted, refused = (sum(one[name] for one in fews) for name in ("accepted", "refused"))
+    seen, lives = Seen(), [*fews, shorts]
+    for name, ends in {"handles": fews, "address space": [shorts]}.items():
+        for kind in ("accepted", "refused"):
+            seen[f"{kind} without {name}"] = sum(one[kind] for one in ends)
+    injected = seen.total()
+    for one in lives:
+        seen.update(lost=one["lost"], twice=one["twice"])
+        seen.examples += one["crashes"]
     note = (
-        f"handles {' and '.join(map(str, HANDLES))}, then none: accepted {accepted}, refused {refused}; "
-        f"{SPARE // MEGABYTE} MB of address space left, then less: accepted {shorts['accepted']}, refused "
-        f"{shorts['refused']}; after they were given back all of it was done; raised otherwise: "
-        f"{crashes or 'nothing'}; file handles at {'/'.join(map(str, groups))} groups {'/'.join(map(str, handles))}; "
-        f"{megabytes:.1f} MB per 10,000 events ({many} measured)"
+        f"file handles at {'/'.join(map(str, groups))} groups {'/'.join(map(str, handles))}; "
+        f"{megabytes:.1f} MB per 10,000 events ({many} measured); raised otherwise {len(seen.examples)}"
     )
-    lost, twice = sum(one["lost"] for one in lives), sum(one["twice"] for one in lives)
-    tried = sum(one["accepted"] + one["refused"] for one in lives)
-    return Row(tried, lost, twice, note=note, failed=bool(crashes))
+    return seen.row(injected, note, failed=seen.examples)
 
 
 def alone(work: Callable[..., object], data: Path, size: int) -> dict[str, Any]:
@@ -234,7 +221,7 @@ class Attempts:
         await memory.revive()
         counts = await world.finished(memory, [*self.accepted, 999])
         told = {"accepted": len(self.accepted), "refused": self.refused, "crashes": self.crashes}
-        return {**told, "lost": counts.lost, "twice": counts.twice}
+        return {**told, "lost": counts["lost"], "twice": counts["twice"]}
 
 
 async def few(data: str, number: int) -> dict[str, Any]:
@@ -289,17 +276,14 @@ async def talked(data: str, number: int) -> int:
 
 async def grown(data: str, number: int) -> float:
     """Import events of fifty groups in batches; return how many megabytes 10,000 of them cost."""
-    before, path = 0, Path(f"{data}.jsonl")
-    same = {"type": "event", "user_id": "2000001", "sender_id": "2000001", "request_type": "group"}
+    before, path, private = 0, Path(f"{data}.jsonl"), {"type": "event", "user_id": "2000001", "sender_id": "2000001"}
+    same = {**private, "request_type": "group", "happened_at": world.NOON}
     async with core.CognitiveMemory.open(world.SETTINGS, Path(data)) as memory:
         for first in range(0, number, BATCH):
-            lines: list[dict[str, Any]] = [{"format": "cognitive-memory", "version": 1}]
-            for one in range(first, first + BATCH):
-                text, group = f"阿棠(2000001) 在第 {one} 天买了第 {one} 号茶", str(10_000 + one % 50)
-                told = {"id": f"e{one}", "text": text, "group_id": group, "happened_at": world.NOON.isoformat()}
-                lines.append({**same, **told})
-            written = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
-            await asyncio.to_thread(path.write_text, written, "utf-8")
+            texts = {f"e{one}": f"阿棠(2000001) 在第 {one} 天买了第 {one} 号茶" for one in range(first, first + BATCH)}
+            groups = cycle(map(str, range(10_000, 10_050)))
+            own = [{"id": name, "text": text, "group_id": next(groups)} for name, text in texts.items()]
+            await asyncio.to_thread(world.written, [same | one for one in own], path)
             assert await memory.import_(path) == BATCH
             await memory.drain(DRAINING)
             before = before or _bytes_of_memory(1)
@@ -333,52 +317,33 @@ class Hanging:
                     raise
 
 
-@dataclass
-class Broken:
-    """The counts of both halves of the row."""
-
-    counts: Counts = field(default_factory=Counts)
-    stops: int = 0
-    slowest: float = 0.0
-    locked: list[str] = field(default_factory=list[str])
-    points: Counter[str] = field(default_factory=Counter[str])
-
-
 def f27(extent: Extent) -> Row:
     """Terminate processes with jobs in hand; cancel every operation at each of its awaits."""
-    broken = Broken()
+    seen = Seen()
     with tempfile.TemporaryDirectory() as scratch:
         for number in range(extent.of(10, 1)):
             for kind in ("deaf", "stubborn"):
-                terminated(Path(scratch, f"{kind}{number}"), kind, broken)
-        asyncio.run(cancelled_everywhere(Path(scratch, "cancelled"), broken, extent.of(MOST_AWAITS, 8)))
-        asyncio.run(cancelled_closing(Path(scratch, "closing"), broken, extent.of(MOST_AWAITS, 6)))
-    points = ", ".join(f"{name} {count}" for name, count in broken.points.items())
-    note = (
-        f"{broken.stops} processes with {JOBS} jobs and a model that hangs: slowest end {broken.slowest:.1f} s of "
-        f"{SHUTDOWN:.0f} + 5 allowed, locks kept {len(broken.locked)}; cancelled at each await: {points}; "
-        "seconds: the slowest end"
-    )
-    injected, is_bad = broken.stops + broken.points.total(), bool(broken.locked)
-    return broken.counts.row(injected, broken.slowest, note, failed=is_bad, examples=broken.locked)
+                terminated(Path(scratch, f"{kind}{number}"), kind, seen)
+        asyncio.run(cancelled_everywhere(Path(scratch, "cancelled"), seen, extent.of(MOST_AWAITS, 8)))
+        asyncio.run(cancelled_closing(Path(scratch, "closing"), seen, extent.of(MOST_AWAITS, 6)))
+    injected = seen["stops"] + sum(seen[name] for name in (*OPERATIONS, "close"))
+    note = f"slowest end {seen.seconds:.1f} s of {SHUTDOWN:.0f} + 5 allowed, locks kept {len(seen.examples)}"
+    return seen.row(injected, note, failed=seen.examples)
 
 
-def terminated(data: Path, kind: str, broken: Broken) -> None:
+def terminated(data: Path, kind: str, seen: Seen) -> None:
     """Terminate one process that has jobs in hand; the next one finds all of them pending, and the rules do them."""
     with started(serve, data, kind) as process:
-        assert process.stdout is not None
-        assert "asked" in process.stdout.readline()
-        at = time.monotonic()
+        assert next_line(process) == "asked"
         process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(SHUTDOWN * 10)
-        except TimeoutExpired:
-            broken.locked.append(f"{kind}: did not end")
-        broken.slowest = max(broken.slowest, time.monotonic() - at)
-    broken.stops += 1
+        with seen.timed():
+            try:
+                process.wait(SHUTDOWN * 10)
+            except TimeoutExpired:
+                seen.examples.append(f"{kind}: did not end")
     folders = {name: len(list((data / "queues" / name).glob("*.json"))) for name in world.FOLDERS}
-    broken.counts += Counts(lost=folders["pending"] != JOBS or folders["processing"] > 0)
-    asyncio.run(_compare(data, IMPATIENT, broken, range(JOBS)))
+    seen.update(stops=1, lost=folders["pending"] != JOBS or folders["processing"] > 0)
+    asyncio.run(_compare(data, IMPATIENT, seen, range(JOBS)))
 
 
 async def serve(data: str, kind: str) -> None:
@@ -395,15 +360,14 @@ async def serve(data: str, kind: str) -> None:
     os._exit(0)  # asyncio.run would wait for a stubborn model; the memory does not
 
 
-async def _compare(data: Path, settings: core.Settings, broken: Broken, accepted: Iterable[int]) -> None:
+async def _compare(data: Path, settings: core.Settings, seen: Seen, accepted: Iterable[int]) -> None:
     """Open a directory without waiting for its owner, and count its turns."""
     try:
         async with core.CognitiveMemory.open(settings, data) as memory:
             counts = await world.finished(memory, accepted)
+            seen.update(lost=counts["lost"], twice=counts["twice"])
     except core.DirectoryInUse:
-        broken.locked.append(f"{data} is in use")
-    else:
-        broken.counts += Counts(counts.lost, counts.twice)
+        seen.examples.append(f"{data} is in use")
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -425,27 +389,27 @@ async def _evolved(memory: core.CognitiveMemory) -> None:
         await memory.evolve(world.HERE)
 
 
-async def cancelled_everywhere(data: Path, broken: Broken, most: int) -> None:
+async def cancelled_everywhere(data: Path, seen: Seen, most: int) -> None:
     """Cancel each operation at its first, second, ... await; the same operation then works, and nothing is twice."""
     handed: list[int] = []
     async with core.CognitiveMemory.open(world.SETTINGS, data) as memory:
         for kind, (name, operation) in enumerate(OPERATIONS.items()):
             for number in range(kind * 1_000 + 1, kind * 1_000 + most + 1):
                 went_so_far = await cancelled_at(partial(operation, memory, number), number % 1_000)
-                broken.points[name] += went_so_far
+                seen[name] += went_so_far
                 if name == "enqueue":
                     handed += [number + 500] if went_so_far else [number, number + 500]
                 try:
                     await asyncio.wait_for(operation(memory, number + 500), LONGEST)
                 except asyncio.TimeoutError:
-                    broken.locked.append(f"{name} waits after a cancellation")
+                    seen.examples.append(f"{name} waits after a cancellation")
                 if not went_so_far:
                     break
         counts = await world.finished(memory, handed)
-    broken.counts += Counts(counts.lost, counts.twice)
+        seen.update(lost=counts["lost"], twice=counts["twice"])
 
 
-async def cancelled_closing(data: Path, broken: Broken, most: int) -> None:
+async def cancelled_closing(data: Path, seen: Seen, most: int) -> None:
     """Cancel the closing at each of its awaits; the next opening finds what was accepted, at once."""
     handed: list[int] = []
     for at in range(1, most + 1):
@@ -454,10 +418,10 @@ async def cancelled_closing(data: Path, broken: Broken, most: int) -> None:
         await memory.remember(world.turn(at, world.HERE))
         handed.append(at)
         went_so_far = await cancelled_at(partial(_closed, opening), at)
-        broken.points["close"] += went_so_far
+        seen["close"] += went_so_far
         if not went_so_far:
             break
-    await _compare(data, TERMINATED, broken, handed)
+    await _compare(data, TERMINATED, seen, handed)
 
 
 async def _closed(opening: Any) -> None:

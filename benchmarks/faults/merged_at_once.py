@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from tests.support.profiles import (
     opened,
 )
 
-from ..fault_row import Extent, Row, Summed
+from ..fault_row import Extent, Row, Seen
 
 KEY = ProfileKey.member("10001", "2000001")
 SCENE = Scene.group(KEY.group_id, KEY.user_id, user_name="阿棠")
@@ -42,27 +42,11 @@ ENOUGH = 60.0  # seconds per round
 
 def f23(extent: Extent) -> Row:
     """Let two mergers and an admin write one profile at once."""
-    rounds = [asyncio.run(_merged_at_once(extent.seed + number)) for number in range(extent.of(60, 4))]
-    total = sum(rounds, Met())
-    note = (
-        f"two mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} facts, {total.merges} "
-        f"merges, {total.edits} edits by hand, overtaken {total.overtaken}; an edit may come before any operation of "
-        "the disk, but not between the last look at the file and its rename; lost: facts and edits that are in no "
-        "profile; the state machine over all orders is a test"
-    )
-    is_idle, injected = not (total.overtaken and total.edits), total.merges + total.edits
-    return Row(injected, len(total.lost), 0, total.stuck, note=note, failed=is_idle, examples=total.lost)
-
-
-@dataclass
-class Met(Summed):
-    """The result of a round with two mergers and an admin."""
-
-    merges: int = 0
-    edits: int = 0
-    overtaken: int = 0
-    stuck: int = 0
-    lost: list[str] = field(default_factory=list[str])
+    rounds, seen = extent.of(60, 4), Seen()
+    for number in range(rounds):
+        asyncio.run(_merged_at_once(extent.seed + number, seen))
+    is_idle = not (seen["overtaken"] and seen["edits by hand"])
+    return seen.row(seen["merges"] + seen["edits by hand"], f"{rounds} rounds, {rounds * FACTS} facts", failed=is_idle)
 
 
 class AdminsDisk(FaultyDisk):
@@ -157,8 +141,11 @@ class _SlowMerger(ScriptedMerger):
         return await super().merge(given, now)
 
 
-async def _merged_at_once(seed: int) -> Met:
-    """Run two loops that merge the same facts into one profile while facts arrive and the file is edited."""
+async def _merged_at_once(seed: int, seen: Seen) -> None:
+    """Run two loops that merge the same facts into one profile while facts arrive and the file is edited.
+
+    An edit may come before any operation of the disk, but not between the last look at the file and its rename.
+    """
     dice, clock, hurried = random.Random(seed), FrozenClock(), ProfileSettings(merge_delay_seconds=0)
     live = Live(Settings(profile=hurried, historian=HistorianSettings(concurrency=2)))
     with tempfile.TemporaryDirectory() as folder:
@@ -173,12 +160,15 @@ async def _merged_at_once(seed: int) -> Met:
         for merging in mergings:
             merging.loop.start()
         facts = await _told(ledger, mergings, clock, dice)
-        stuck = await _settled(mergings, clock)
+        seen["stuck"] += await _settled(mergings, clock)
         await ledger.close()
         found = await opened(data, days=2).find(KEY)
     summary = [line.removeprefix("- ") for line in found.summary.split("\n")] if found else []
-    lost = [f"seed {seed}: {one}" for one in (*facts, *disk.words) if one not in summary]
-    return Met(sum(len(merger.merged) for merger in mergers), len(disk.words), store.overtaken, stuck, lost)
+    for one in (*facts, *disk.words):
+        if one not in summary:
+            seen.wrong("lost", f"seed {seed}: {one}")
+    merges = sum(len(merger.merged) for merger in mergers)
+    seen.update({"merges": merges, "edits by hand": len(disk.words), "overtaken": store.overtaken})
 
 
 async def _told(

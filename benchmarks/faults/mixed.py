@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import count
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import Any, TypeVar
 
 import orjson
@@ -40,9 +39,9 @@ from cognitive_memory_core.vectors.chroma import process as chroma_process
 from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.puppet import Puppet
 
-from ..fault_row import Counts, Extent, Row
+from ..fault_row import Extent, Row, Seen, told
 from . import world
-from .child import Lines, started
+from .child import let_live, started
 from .steps import torn_files
 
 T = TypeVar("T")
@@ -50,7 +49,7 @@ SHARE = 0.01  # of calls that fail
 HOURS = 6.0  # of the memory's clock
 KILLED = 0.7  # share of lives that end by SIGKILL; the others by SIGTERM
 LIFE = (6.0, 20.0)  # seconds from the first accepted turn to the end of a life
-FIRST_SIGN, GRACE = 90.0, 60.0
+FIRST_SIGN = 90.0
 AGAIN = 3  # turns that a new child hands in again
 BACKUPS_OPENED = 6
 LONGEST = 4  # times the seconds of a row, until a life has lasted long enough for a backup
@@ -70,27 +69,25 @@ class Soaked:
 
     data: Path
     ledger: world.AcceptedTurns
-    lives: int = 0
-    killed: int = 0
+    seen: Seen = field(default_factory=Seen)  # lives, those that were killed, and crashes
     faults: Counter[str] = field(default_factory=Counter[str])
-    crashes: list[str] = field(default_factory=list[str])
     begun: dict[str, set[int]] = field(default_factory=dict[str, set[int]])  # backups that may not have ended
     backups: dict[str, set[int]] = field(default_factory=dict[str, set[int]])
 
     def hear(self, line: str) -> None:
         """Note what a life prints: numbers accepted, faults, backups, crashes."""
-        what, _, told = line.partition(" ")
+        what, _, rest = line.partition(" ")
         match what:
             case "accepted":
-                self.ledger.note(int(told))
+                self.ledger.note(int(rest))
             case "fault":
-                self.faults[told] += 1
+                self.faults[rest] += 1
             case "begins":
-                self.begun[told] = set(self.ledger.accepted)
+                self.begun[rest] = set(self.ledger.accepted)
             case "backup":
-                self.backups[told] = self.begun[told]
+                self.backups[rest] = self.begun[rest]
             case "crash":
-                self.crashes.append(told)
+                self.seen.examples.append(rest)
             case _:
                 return  # what the process returned
 
@@ -103,19 +100,17 @@ def f33(extent: Extent) -> Row:
         counts = asyncio.run(counted(soaked.data, soaked.ledger.accepted))
         opened = sorted(soaked.backups)[:: max(len(soaked.backups) // BACKUPS_OPENED, 1)]
         differing = asyncio.run(differing_rows(soaked.data))
-        restored = sum([asyncio.run(counted(Path(path), soaked.backups[path])) for path in opened], Counts())
+        restored = Seen()
+        for path in opened:
+            restored.update(asyncio.run(counted(Path(path), soaked.backups[path])), stuck=0)
         torn = len(torn_files(soaked.data))
-    told = ", ".join(f"{name} {count}" for name, count in sorted(soaked.faults.items()))
-    note = (
-        f"{seconds / 60:.1f} min of {HOURS:.0f} h of the memory's clock: {soaked.lives} lives, {soaked.killed} killed, "
-        f"{len(soaked.ledger.accepted)} turns accepted; failed at 1 %, the vector store at {STORE_SHARE:.0%}: {told}; "
-        f"{len(soaked.backups)} backups while running, {len(opened)} opened elsewhere: lost {restored.lost}, twice "
-        f"{restored.twice}; torn files {torn}; rows that the vector store then has or lacks by itself {differing}; "
-        f"raised otherwise: {len(soaked.crashes)}"
-    )
-    total = counts + Counts(restored.lost, restored.twice)
-    is_bad = bool(soaked.crashes or torn or differing or not soaked.backups or not soaked.ledger.accepted)
-    return total.row(soaked.faults.total() + soaked.killed, 0.0, note, failed=is_bad, examples=soaked.crashes)
+    seen = soaked.seen
+    seen.update(accepted=len(soaked.ledger.accepted), backups=len(soaked.backups), opened_elsewhere=len(opened))
+    seen.update(torn_files=torn, rows_that_differ=differing, raised_otherwise=len(seen.examples))
+    is_bad = torn or differing or seen.examples or not (soaked.backups and soaked.ledger.accepted)
+    seen.update(counts, lost=restored["lost"], twice=restored["twice"])
+    note = f"{seconds / 60:.1f} min of {HOURS:.0f} h of the memory's clock; failed: {told(**soaked.faults)}"
+    return seen.row(soaked.faults.total() + seen["killed"], note, failed=is_bad)
 
 
 def lived(folder: Path, seconds: float, seed: int) -> Soaked:
@@ -123,27 +118,19 @@ def lived(folder: Path, seconds: float, seed: int) -> Soaked:
     dice, began = random.Random(seed), time.time()
     soaked = Soaked(folder / "data", world.AcceptedTurns(folder / "accepted"))
     while time.time() - began < seconds or (not soaked.backups and time.time() - began < LONGEST * seconds):
-        soaked.lives += 1
         back = 3600.0 if dice.random() < SHARE * 10 else 0.0  # lives are few: one in ten
         with started(
             live, soaked.data, soaked.ledger.first(AGAIN), dice.randrange(1 << 30), began, HOURS * 3600 / seconds, back
         ) as process:
-            lines = Lines(process, soaked.hear)
-            lines.first.wait(FIRST_SIGN)
-            time.sleep(dice.uniform(*LIFE))
-            is_killed = dice.random() < KILLED
-            soaked.killed += is_killed
-            process.send_signal(signal.SIGKILL if is_killed else signal.SIGTERM)
-            try:
-                process.wait(GRACE)
-            except TimeoutExpired:
-                soaked.crashes.append("did not end")
-                process.kill()
-            lines.join()
+            life, is_killed = dice.uniform(*LIFE), dice.random() < KILLED
+            end = signal.SIGKILL if is_killed else signal.SIGTERM
+            has_ended = let_live(process, soaked.hear, life, Seen(), FIRST_SIGN, end)
+            soaked.seen.update(lives=1, killed=is_killed)
+            soaked.seen.examples += [] if has_ended else ["did not end"]
     return soaked
 
 
-async def counted(data: Path, accepted: Sequence[int] | set[int]) -> Counts:
+async def counted(data: Path, accepted: Sequence[int] | set[int]) -> Seen:
     """Open a directory without faults, let everything be done, and count what was accepted."""
     return await world.counted_in(data, accepted, _later())
 

@@ -8,13 +8,12 @@ import math
 import random
 import tempfile
 import time
-from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from email.utils import format_datetime
 from functools import partial
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from tests.support import puppet
 from tests.support.model_server import Asked, Behaviour, ModelServer, Reply
 from tests.support.puppet import MERGE, Puppet, Question, answering, as_text, careful
 
-from ..fault_row import Counts, Extent, Row
+from ..fault_row import Extent, Row, Seen
 from ..measure import percentile
 from . import world
 
@@ -69,32 +68,31 @@ async def _handed_in(memory: core.CognitiveMemory, numbers: Iterable[int]) -> No
         await memory.remember(world.own_turn(number))
 
 
-async def _mended(memory: core.CognitiveMemory, numbers: Sequence[int] = TURNS) -> tuple[Counts, float]:
-    """Let everything be done, now that the model works; return what became of the turns, and the seconds."""
-    started = time.perf_counter()
-    await world.drained(memory, PATIENCE)
-    return await world.counted(memory, numbers, ["event"]), time.perf_counter() - started
+async def _mended(memory: core.CognitiveMemory, seen: Seen, numbers: Sequence[int] = TURNS) -> None:
+    """Let everything be done, now that the model works; count what became of the turns, and note the seconds."""
+    with seen.timed():
+        await world.drained(memory, PATIENCE)
+    seen.update(await world.counted(memory, numbers, ["event"]))
 
 
 async def f14(extent: Extent) -> Row:
     """Let a fifth of the requests hang or drip; all others are answered, and in the end these are too."""
     number = extent.of(100, 20)
     struck = frozenset(range(0, number, HUNG_EVERY))
-    calm, _, _, _ = await _paced(number, frozenset())
-    at, counts, seconds, calls = await _paced(number, struck)
+    (calm, _), (at, seen) = [await _paced(number, struck_now) for struck_now in (frozenset[int](), struck)]
     extra = [when - calm.get(one, 0.0) for one, when in at.items() if one not in struck]
     unanswered = number - len(struck) - len(extra)
     wait = percentile(extra, 0.95) if extra else math.inf
     note = (
         f"{len(struck)} of {number} hung or dripped at first; each has {DEADLINE:g} s, {CONCURRENCY} at once; others: "
-        f"extra wait p95 {wait:.2f} s, never answered {unanswered}; {calls} calls; seconds: until all were done"
+        f"extra wait p95 {wait:.2f} s, never answered {unanswered}; {seen['calls']} calls; seconds: until all were done"
     )
-    return counts.row(len(struck), seconds, note, failed=unanswered > 0)
+    return seen.row(len(struck), note, failed=unanswered > 0)
 
 
-async def _paced(number: int, struck: frozenset[int]) -> tuple[dict[int, float], Counts, float, int]:
-    """Return when each turn was answered, what became of them, until when all were done, and the calls."""
-    at, seen = dict[int, float](), set[int]()
+async def _paced(number: int, struck: frozenset[int]) -> tuple[dict[int, float], Seen]:
+    """Return when each turn was answered, and what became of them."""
+    at, met, seen = dict[int, float](), set[int](), Seen()
     async with _opened() as (server, memory):
         await memory.pause()
         await _handed_in(memory, range(number))
@@ -102,16 +100,17 @@ async def _paced(number: int, struck: frozenset[int]) -> tuple[dict[int, float],
 
         def behave(asked: Asked) -> Reply:
             one = world.number_in("".join(asked.texts))
-            if one in struck and one not in seen:
-                seen.add(one)
+            if one in struck and one not in met:
+                met.add(one)
                 return served.never(asked) if one % 2 else served.dripping(0.2, answering())(asked)
             at.setdefault(one, time.perf_counter() - started)
             return answering()(asked)
 
         server.chat = behave
         await memory.resume()
-        counts, seconds = await _mended(memory, range(number))
-        return at, counts, seconds, len(server.asked)
+        await _mended(memory, seen, range(number))
+        seen["calls"] = len(server.asked)
+    return at, seen
 
 
 BROKEN: dict[str, Behaviour] = {
@@ -127,7 +126,7 @@ BROKEN: dict[str, Behaviour] = {
 
 async def f15(extent: Extent) -> Row:
     """Let the endpoint fail in every way for a while; no job is lost, no attempt counted, and few calls are made."""
-    seconds, total, said, waits, over = float(extent.of(9, 2)), Counts(), list[str](), list[float](), 0
+    seconds, seen, said, over = float(extent.of(9, 2)), Seen(), list[str](), 0
     probes = math.floor(math.log2(seconds / FIRST_PAUSE + 1)) + 1  # one a pause, and pauses double
     budget = MAX_FAILURES + CONCURRENCY + probes
     for name in ("503", "reset", "401") if extent.quick else BROKEN:
@@ -136,20 +135,20 @@ async def f15(extent: Extent) -> Row:
             await _handed_in(memory, TURNS)
             await asyncio.sleep(seconds)
             made, server.chat = len(server.asked), answering()
-            counts, wait = await _mended(memory)
-        total, over = total + counts, over + (made > budget)
-        said, waits = [*said, f"{name} {made}"], [*waits, wait]
+            await _mended(memory, seen)
+        over += made > budget
+        said.append(f"{name} {made}")
     for name, address in (("TLS", "https://127.0.0.1:{port}/v1"), ("DNS", "http://nobody.example:9/v1")):
-        counts, wait = await _elsewhere(address, seconds)
-        total, said, waits = total + counts, [*said, f"{name} -"], [*waits, wait]
+        await _elsewhere(address, seconds, seen)
+        said.append(f"{name} -")
     note = (
         f"{seconds:g} s each, {len(TURNS)} turns wait; calls made: {', '.join(said)}; budget {budget}; seconds: the "
         "longest from mended to done"
     )
-    return total.row(len(said), max(waits), note, failed=over > 0)
+    return seen.row(len(said), note, failed=over)
 
 
-async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
+async def _elsewhere(address: str, seconds: float, seen: Seen) -> None:
     """Start with a wrong address and correct it as an operator does, by a restart."""
     with tempfile.TemporaryDirectory() as folder:
         async with ModelServer() as server:
@@ -159,7 +158,7 @@ async def _elsewhere(address: str, seconds: float) -> tuple[Counts, float]:
                 await asyncio.sleep(min(seconds, 4.0))
             server.chat = answering()
             async with core.CognitiveMemory.open(_settings(server.url), Path(folder)) as memory:
-                return await _mended(memory)
+                await _mended(memory, seen)
 
 
 async def f36(extent: Extent) -> Row:
@@ -168,8 +167,7 @@ async def f36(extent: Extent) -> Row:
     The operator is told, by the name of whose model it is.
     """
     numbers, seconds = range(extent.of(20, 3)), float(extent.of(10, 2))
-    total, told, made, hour = Counts(), list[float](), list[str](), rewriter.REFUSED_FOR
-    done_early = unmarked = nameless = 0
+    seen, told, made, hour = Seen(), list[float](), list[str](), rewriter.REFUSED_FOR
     for code, lender in product((401, 403, 404), ("", "llmchat")):
         async with _opened(lender=lender) as (server, memory):
             server.chat, started = served.status(code), time.perf_counter()
@@ -177,31 +175,26 @@ async def f36(extent: Extent) -> Row:
             while not (refusal := (await memory.status()).refusal) and time.perf_counter() < started + LONGEST_WISH:
                 await memory.drain(0.02)
             told.append(time.perf_counter() - started)
-            nameless += lender not in refusal
             await asyncio.sleep(seconds)
-            done_early += len(await world.listed(memory))
+            seen.update(early=len(await world.listed(memory)), nameless=lender not in refusal)
             made.append(f"{code}{' lent' if lender else ''} {len(server.asked)}")
             rewriter.REFUSED_FOR = seconds
-            counts, _ = await _mended(memory, numbers)
+            await _mended(memory, seen, numbers)
             rewriter.REFUSED_FOR = hour
-            unmarked += sum(event.is_absolute for event in await world.listed(memory))
-            total += counts
+            seen["unmarked"] += sum(event.is_absolute for event in await world.listed(memory))
     note = (
         f"{len(numbers)} turns each; an hour is {seconds:g} s here; calls made: {', '.join(made)}; stored before it "
-        f"was over {done_early}, unmarked {unmarked}, told without the lender's name {nameless}; seconds: until "
-        "the operator was told, of 60 allowed"
+        f"was over {seen['early']}, unmarked {seen['unmarked']}, told without the lender's name {seen['nameless']}; "
+        "seconds: until the operator was told, of 60 allowed"
     )
-    is_bad = bool(done_early or unmarked or nameless) or max(told) > LONGEST_WISH
-    return total.row(6 * len(numbers), max(told), note, failed=is_bad)
-
-
-def _in_three_seconds() -> str:
-    return format_datetime(world.now() + timedelta(seconds=3), usegmt=True)
+    seen.seconds = max(told)
+    is_bad = seen["early"] or seen["unmarked"] or seen["nameless"] or seen.seconds > LONGEST_WISH
+    return seen.row(6 * len(numbers), note, failed=is_bad)
 
 
 WISHES: Sequence[tuple[str, Callable[[], str | None], float]] = (  # the header, and how long it wants us to wait
     ("2", lambda: "2", 2.0),
-    ("a date", _in_three_seconds, 2.0),
+    ("a date", lambda: format_datetime(world.now() + timedelta(seconds=3), usegmt=True), 2.0),
     ("0", lambda: "0", 0.0),
     ("-1", lambda: "-1", 0.0),
     ("garbage", lambda: "soon; \t 2 x", 0.0),
@@ -213,17 +206,18 @@ WISHES: Sequence[tuple[str, Callable[[], str | None], float]] = (  # the header,
 async def f16(extent: Extent) -> Row:
     """Send every form of Retry-After; the historian waits as long as asked, and never more than a minute."""
     wishes = WISHES[: extent.of(len(WISHES), -1)]
-    total, early, longest, said = Counts(), 0, 0.0, list[str]()
+    seen, said, longest = Seen(), list[str](), 0.0
     for name, header, wished in wishes:
-        counts, within, pause = await _refused_once(header, wished)
-        total, early, longest = total + counts, early + within, max(longest, pause)
+        pause = await _refused_once(header, wished, seen)
+        longest = max(longest, pause)
         said.append(f"{name}: {pause:.1f} s")
-    note = f"asked too early {early}; longest pause {longest:.1f} s ({'; '.join(said)})"
-    return total.row(len(wishes), longest, note, failed=early > 0 or longest > LONGEST_WISH + 10)
+    seen.seconds = longest
+    note = f"asked too early {seen['early']}; longest pause {longest:.1f} s ({'; '.join(said)})"
+    return seen.row(len(wishes), note, failed=seen["early"] or longest > LONGEST_WISH + 10)
 
 
-async def _refused_once(header: Callable[[], str | None], wished: float) -> tuple[Counts, int, float]:
-    """Refuse requests while the pause holds; return how many came too early, and the longest time without one."""
+async def _refused_once(header: Callable[[], str | None], wished: float, seen: Seen) -> float:
+    """Refuse requests while the pause holds; count how many came too early, return the longest time without one."""
     at: list[float] = []
     async with _opened() as (server, memory):
 
@@ -236,9 +230,9 @@ async def _refused_once(header: Callable[[], str | None], wished: float) -> tupl
 
         server.chat = behave
         await _handed_in(memory, TURNS)
-        counts, _ = await _mended(memory)
-    within = sum(1 for one in at if one - at[0] < wished - GRACE)
-    return counts, max(within - CONCURRENCY, 0), max((later - one for one, later in pairwise(at)), default=0.0)
+        await _mended(memory, seen)
+    seen["early"] += max(sum(one - at[0] < wished - GRACE for one in at) - CONCURRENCY, 0)
+    return max((later - one for one, later in pairwise(at)), default=0.0)
 
 
 # F17 and F18: what a model writes.
@@ -302,14 +296,17 @@ def _nulled(value: object) -> object:
 
 def f17(extent: Extent) -> Row:
     """Parse mutated answers, then send each kind to a memory; nothing crashes, nothing is lost."""
-    asks = asyncio.run(_asks())
-    executions, crashes, worst, seconds = _fuzzed(asks, extent.of(60_000, 600), extent.seed)
-    total, kinds, accepted = asyncio.run(_met(extent.of(1, 4)))
+    seen, asks = Seen(), asyncio.run(_asks())
+    started = time.perf_counter()
+    worst = _fuzzed(asks, extent.of(60_000, 600), extent.seed, seen)
+    pace = seen["executions"] / (time.perf_counter() - started)
+    kinds = asyncio.run(_met(extent.of(1, 4), seen))
     note = (
-        f"{executions} executions, {executions / seconds:.0f} a s, crashes {crashes}, worst {1000 * worst:.0f} ms; "
-        f"{kinds} kinds over HTTP, each good again afterwards: lost 0 expected, foreign people stored {accepted}"
+        f"{seen['executions']} executions, {pace:.0f} a s, crashes {seen['crashes']}, worst {1000 * worst:.0f} ms; "
+        f"{kinds} kinds over HTTP, each good again afterwards: lost 0 expected, foreign people stored {seen['foreign']}"
     )
-    return total.row(executions + kinds, worst, note, failed=bool(crashes or accepted) or worst > SLOWEST)
+    seen.seconds = worst
+    return seen.row(seen["executions"] + kinds, note, failed=seen["crashes"] or seen["foreign"] or worst > SLOWEST)
 
 
 async def _asks() -> list[tuple[Ask[Any], str]]:
@@ -333,28 +330,22 @@ async def _asks() -> list[tuple[Ask[Any], str]]:
     return list(pairs.values())
 
 
-def _fuzzed(asks: Sequence[tuple[Ask[Any], str]], times: int, seed: int) -> tuple[int, int, float, float]:
-    """Parse mutated answers and every kind of nonsense; return how many, crashes, the slowest, and the seconds."""
-    dice, count, started = random.Random(seed), Counter[str](), time.perf_counter()
+def _fuzzed(asks: Sequence[tuple[Ask[Any], str]], times: int, seed: int, seen: Seen) -> float:
+    """Parse mutated answers and every kind of nonsense; return the seconds of the slowest."""
+    dice, worst = random.Random(seed), 0.0
     mutated = ((ask, _mutated(good, dice)) for ask, good in (asks[number % len(asks)] for number in range(times)))
     nonsensical = ((ask, text) for ask, good in asks for text in nonsense(good).values())
-    worst = 0.0
-    for texts in (mutated, nonsensical):
-        for ask, text in texts:
-            before = time.thread_time()
-            count.update(executions=1, crashes=not _is_read_or_refused(ask, text))
-            worst = max(worst, time.thread_time() - before)
-    return count["executions"], count["crashes"], worst, time.perf_counter() - started
-
-
-def _is_read_or_refused(ask: Ask[Any], text: str) -> bool:
-    try:
-        repr(ask.parse(object_in(text, is_strict=ask.strict))).encode()
-    except BadAnswer:
-        return True
-    except Exception:  # noqa: BLE001  # whatever else escapes is what the row looks for
-        return False
-    return True
+    for ask, text in chain(mutated, nonsensical):
+        seen["executions"] += 1
+        before = time.thread_time()
+        try:
+            repr(ask.parse(object_in(text, is_strict=ask.strict))).encode()
+        except BadAnswer:
+            pass
+        except Exception:  # noqa: BLE001  # whatever else escapes is what the row looks for
+            seen["crashes"] += 1
+        worst = max(worst, time.thread_time() - before)
+    return worst
 
 
 SPLICES = (*'"{}[],:-\\', "null", "NaN", "1e999", "\\ud800", "\0", "\ufeff", "```", "true")
@@ -376,8 +367,8 @@ def _mutated(good: str, dice: random.Random) -> str:
     return text
 
 
-async def _met(every: int) -> tuple[Counts, int, int]:
-    """Send kinds of bad answers to a memory over HTTP, once each, and then a good one."""
+async def _met(every: int, seen: Seen) -> int:
+    """Send kinds of bad answers to a memory over HTTP, once each, and then a good one; return how many kinds."""
     kinds, met = list(nonsense('{"a": "茶", "c": 0.9, "n": 1}'))[::every], set[int]()
 
     def badly_once(asked: Asked) -> Reply:
@@ -392,10 +383,10 @@ async def _met(every: int) -> tuple[Counts, int, int]:
     async with _opened(20.0) as (server, memory):
         server.chat = badly_once
         await _handed_in(memory, numbers)
-        counts, _ = await _mended(memory, numbers)
-        people = {str(2_000_001 + number) for number in numbers}
-        foreign = sum(1 for event in await world.listed(memory) if {event.sender_id, *event.subjects} - people - {""})
-    return counts, len(kinds), foreign
+        await _mended(memory, seen, numbers)
+        known = {"", *(str(2_000_001 + number) for number in numbers)}
+        seen["foreign"] += sum(bool({one.sender_id, *one.subjects} - known) for one in await world.listed(memory))
+    return len(kinds)
 
 
 def f18(extent: Extent) -> Row:
@@ -405,7 +396,7 @@ def f18(extent: Extent) -> Row:
     taken, rounds = sum(_is_taken(ask, text) for ask, text in cut), extent.of(12, 3)
     kept = asyncio.run(_profile_kept(rounds))
     note = f"{len(cut)} cut answers, taken {taken}; over HTTP {rounds} merges cut off, the profile stood {kept} times"
-    return Row(len(cut) + rounds, taken, note=note, failed=kept < rounds or not merges)
+    return Seen(lost=taken).row(len(cut) + rounds, note, failed=kept < rounds or not merges)
 
 
 def _cut(good: str, step: int) -> Iterator[str]:
@@ -418,12 +409,12 @@ def _is_taken(ask: Ask[Any], text: str) -> bool:
     """Return whether a truncated text is accepted, unless it happens to be a complete object."""
     try:
         ask.parse(object_in(text, is_strict=ask.strict))
+        json.loads(text)
     except BadAnswer:
         return False
-    with suppress(ValueError):
-        json.loads(text)
-        return False
-    return True
+    except ValueError:
+        return True
+    return False
 
 
 async def _profile_kept(rounds: int) -> int:

@@ -7,7 +7,7 @@ import tempfile
 from itertools import count
 from pathlib import Path
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import theatre
 
 QUEUES = 200
@@ -42,10 +42,8 @@ async def a31(extent: Extent) -> Row:
                     prompts = await one_queue.prompts_of(chat, stage, *heard, form=dice.choice(FORMS))
                     wrong += sum(facts[1 - at % 2] in prompt for at, prompt in enumerate(prompts))
                     served += sum(facts[at % 2] in prompt for at, prompt in enumerate(prompts))
-    note = (
-        f"{queues} queues of two places; lost: requests with the context of the other; with that of their own {served}"
-    )
-    return Row(queues * LINES, wrong, note=note, failed=not served)
+    seen = Seen(lost=wrong, queues=queues, requests_with_their_own_context=served)
+    return seen.row(queues * LINES, failed=not served)
 
 
 def _lines(dice: random.Random) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import world
 
 GROUPS = 200
@@ -19,7 +19,7 @@ START = datetime(2026, 3, 2, 1, 0, tzinfo=timezone.utc)
 
 async def a32(extent: Extent) -> Row:
     """Let somebody of each group change cards, the last one being a word of the others, and opt out."""
-    dice, injected, shown, lost = random.Random(extent.seed), 0, 0, 0
+    dice, injected, seen = random.Random(extent.seed), 0, Seen()
     async with world.a_memory(core.Settings.from_mapping(world.EXACT), background=False) as (memory, _):
         for group in range(extent.of(GROUPS, 5)):
             names, word = _names(dice), dice.choice(WORDS)
@@ -28,10 +28,9 @@ async def a32(extent: Extent) -> Row:
             injected += await _talked(memory, other, names, word, words)
             await memory.opt_out(f"{8_610_000_000 + group}")
             texts = await _read(memory, other, [*names, word])
-            shown += sum(any(name in text for name in names) for text in texts)
-            lost += sum(not any(line in text for text in texts) for line in words)
-    note = "lost: texts shown that name the person; twice: words of others that were hidden"
-    return Row(injected, shown, lost, note=note)
+            seen["lost"] += sum(any(name in text for name in names) for text in texts)
+            seen["twice"] += sum(not any(line in text for text in texts) for line in words)
+    return seen.row(injected)
 
 
 def _names(dice: random.Random) -> list[str]:

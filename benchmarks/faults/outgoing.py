@@ -9,7 +9,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row, Seen
+from ..fault_row import Extent, Row, Seen, told
 from . import theatre
 
 PAYLOADS = (
@@ -37,18 +37,13 @@ async def a28(extent: Extent) -> Row:
     seen = Seen()
     async with theatre.opened() as memory:
         for payload in PAYLOADS[:: extent.of(1, 8)]:
-            seen["sent bare"] += sum(part.type != "text" for part in theatre.parsed(payload))
+            seen["active if sent bare"] += sum(part.type != "text" for part in theatre.parsed(payload))
             for protocol in ("v11", "v12"):
                 async for part in _answers(memory, payload, protocol):
-                    seen.update({"sent": 1, "cards": _is_our_picture(part)})
+                    seen.update({"sent": 1, "our own cards": _is_our_picture(part)})
                     if part.type != "text" and not _is_our_picture(part):
-                        seen.wrong("active", f"{part.type} by {payload[:20]!a}")
-    note = (
-        f"lost: active segments out of memory; {len(PAYLOADS[:: extent.of(1, 8)])} texts in facts, pins, names and "
-        f"profiles, {len(CALLS)} commands, both protocols, merged forwards and parts; our own cards {seen['cards']}; "
-        f"the same texts sent bare: {seen['sent bare']} active"
-    )
-    return Row(seen["sent"], seen["active"], note=note, examples=seen.examples)
+                        seen.wrong("lost", f"{part.type} by {payload[:20]!a}")
+    return seen.row(seen.pop("sent"), told(texts=len(PAYLOADS[:: extent.of(1, 8)]), commands=len(CALLS)))
 
 
 async def _answers(memory: core.CognitiveMemory, payload: str, protocol: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row, Seen
+from ..fault_row import Extent, Row, Seen, told
 from . import theatre
 
 MEMBERS = frozenset({
@@ -58,20 +58,15 @@ async def a13(extent: Extent) -> Row:
         await _quoted(seen, extent.of(1, 4))
         await _confirmed(seen)
         await _two_lists(seen, extent.of(PAIRS, 2))
-    note = (
-        f"lost: wrong cells; by roles {len(ROLES)} in a group, 2 in private, two languages, commands quoted and "
-        f"forwarded, confirmations, {extent.of(PAIRS, 2)} pairs of lists; changed without permission "
-        f"{seen['changed']}; not in the table {seen['not in the table']}"
-    )
-    is_bad = bool(seen["changed"] or seen["not in the table"])
-    return Row(seen["cells"], seen["wrong"], note=note, failed=is_bad, examples=seen.examples)
+    is_bad = seen["changed without permission"] or seen["not in the table"]
+    return seen.row(seen.pop("cells"), told(roles=len(ROLES) + 2), failed=is_bad)
 
 
 def _judge(seen: Seen, cell: str, *, is_right: bool) -> None:
     """Count a cell."""
     seen["cells"] += 1
     if not is_right:
-        seen.wrong("wrong", cell)
+        seen.wrong("lost", cell)
 
 
 def _calls(seen: Seen, step: int) -> Iterator[tuple[str, str]]:
@@ -120,7 +115,7 @@ async def _in_a_group(memory: core.CognitiveMemory, role: str, seen: Seen, step:
         is_own_only = name in {"forget", "correct"} and not may
         _judge(seen, f"{role}: {call}", is_right=_is_right(name, answer, may=may, is_own_only=is_own_only))
         if not may:
-            seen["changed"] += await _state(memory, author) != before
+            seen["changed without permission"] += await _state(memory, author) != before
         await memory.resume()
         await memory.set_switch(author, "on")
 

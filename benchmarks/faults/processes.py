@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,9 @@ from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue import codec
 from tests.support.waiting import until
 
-from ..fault_row import Counts, Extent, Row, told
+from ..fault_row import Extent, Row, Seen, told
 from . import world
-from .child import Lines, answered, started
+from .child import answered, let_live, next_line, started
 from .steps import QUEUE_STEPS, Found, Step, prepared, torn_files
 
 PATIENCE = 60.0  # seconds
@@ -42,49 +42,31 @@ BACKLOG, ASKED_EVERY = 300, 20  # waiting jobs at which a child pauses; turns be
 SLOWEST = 0.03  # seconds between two turns of one task
 
 
-@dataclass
-class Life:
-    """One data directory, the turns accepted into it, and the history of its processes."""
-
-    data: Path
-    ledger: world.AcceptedTurns
-    at_work: int = 0  # cycles in which turns were accepted
-    torn: int = 0
-    reopened: list[float] = field(default_factory=list)
-
-
 def f1(extent: Extent) -> Row:
     """Kill the whole pipeline at random moments; compare what was acknowledged with what is stored."""
-    cycles = extent.of(500, 12)
+    cycles, seen = extent.of(500, 12), Seen()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         shares = [len(range(number, cycles, SIDE_BY_SIDE)) for number in range(SIDE_BY_SIDE)]
         work = [(Path(folder) / str(number), share, extent.seed + number) for number, share in enumerate(shares)]
-        lives = list(pool.map(lambda given: _lived(*given), work))
-        counts = [asyncio.run(world.counted_in(life.data, life.ledger.accepted)) for life in lives]
-    at_work, torn = sum(life.at_work for life in lives), sum(life.torn for life in lives)
-    reopened = max((seconds for life in lives for seconds in life.reopened), default=0.0)
-    accepted = sum(len(life.ledger.accepted) for life in lives)
-    note = f"{told(accepted=accepted, lives_with_work_done=at_work, torn_files=torn)}; seconds: to reopen"
-    return sum(counts, Counts()).row(cycles, reopened, note, failed=bool(torn or at_work * 2 < cycles))
+        for life, (data, accepted) in pool.map(lambda given: _lived(*given), work):
+            life.update(asyncio.run(world.counted_in(data, accepted)), accepted=len(accepted))
+            seen.update(life)
+            seen.seconds = max(seen.seconds, life.seconds)
+    note = told(accepted=seen["accepted"], lives_with_work_done=seen["at work"], torn_files=seen["torn"])
+    return seen.row(cycles, f"{note}; seconds: to reopen", failed=seen["torn"] or seen["at work"] * 2 < cycles)
 
 
-def _lived(folder: Path, cycles: int, seed: int) -> Life:
+def _lived(folder: Path, cycles: int, seed: int) -> tuple[Seen, tuple[Path, list[int]]]:
     """Let children hand in turns until their time is over; for most it starts after their first turn."""
     folder.mkdir()
-    life, dice = Life(folder / "data", world.AcceptedTurns(folder / "accepted")), random.Random(seed)
+    data, ledger, seen = folder / "data", world.AcceptedTurns(folder / "accepted"), Seen()
+    dice = random.Random(seed)
     for cycle in range(cycles):
-        seconds, must_open, begun = dice.uniform(EARLIEST, LATEST), dice.random() < 0.9, time.perf_counter()
-        before = len(life.ledger.accepted)
-        with started(work, life.data, life.ledger.first(AGAIN), f"{seed}-{cycle}") as process:
-            lines = Lines(process, lambda line: life.ledger.note(int(line)))
-            if must_open and lines.first.wait(PATIENCE):
-                life.reopened.append(time.perf_counter() - begun)
-            time.sleep(seconds)
-            process.kill()
-            lines.join()
-        life.at_work += len(life.ledger.accepted) > before
-        life.torn += len(torn_files(life.data))
-    return life
+        seconds, must_open, before = dice.uniform(EARLIEST, LATEST), dice.random() < 0.9, len(ledger.accepted)
+        with started(work, data, ledger.first(AGAIN), f"{seed}-{cycle}") as process:
+            let_live(process, lambda line: ledger.note(int(line)), seconds, seen, PATIENCE if must_open else 0.0)
+        seen.update({"at work": len(ledger.accepted) > before, "torn": len(torn_files(data))})
+    return seen, (data, ledger.accepted)
 
 
 async def work(data: str, first: int, seed: str) -> None:
@@ -115,20 +97,16 @@ IMPATIENT = core.Settings(vector_store=world.SETTINGS.vector_store, historian=wo
 
 def f6(extent: Extent) -> Row:
     """Crash with a claimed job; after a restart one second later it must be done."""
-    rounds, undone, slowest = extent.of(20, 3), 0, 0.0
+    rounds, seen = extent.of(20, 3), Seen()
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             with started(hold, folder) as process:
-                assert process.stdout is not None
-                assert process.stdout.readline()
-                process.kill()
+                assert next_line(process)
             time.sleep(REST)
-            begun = time.perf_counter()
-            done, failed = asyncio.run(_done(Path(folder), world.SETTINGS, "第甲号茶"))
-            slowest = max(slowest, time.perf_counter() - begun)
-            undone += not done or failed > 0
-    note = f"a job in hand, killed, started again after {REST:g} s; seconds: from opening until it was done"
-    return Row(rounds, stuck=undone, seconds=slowest, note=note)
+            with seen.timed():
+                done, failed = asyncio.run(_done(Path(folder), world.SETTINGS, "第甲号茶"))
+            seen["stuck"] += not done or failed > 0
+    return seen.row(rounds, f"a job in hand, killed, started again after {REST:g} s; seconds: from opening until done")
 
 
 async def hold(data: str) -> None:
@@ -152,7 +130,8 @@ def f7(extent: Extent) -> Row:
     """Process a job that ends the process each time; count the deaths until it is buried."""
     with tempfile.TemporaryDirectory() as folder:
         data, deaths, status = Path(folder) / "data", 0, 1
-        asyncio.run(_poisoned(data))
+        harmless = [(f"好{number}", world.THERE if number % 2 else world.HERE) for number in range(HARMLESS)]
+        asyncio.run(world.queued(data, ("毒", world.HERE), *harmless))
         while status and deaths < DEATHS:
             with started(poison, data) as process:
                 status = process.wait(PATIENCE)
@@ -160,15 +139,7 @@ def f7(extent: Extent) -> Row:
         done, failed = asyncio.run(_done(data, IMPATIENT, "第好"))
     most = core.Settings().queue.job_max_retries + 2
     note = f"quarantined after {deaths} deaths (at most {most}); others done {done} of {HARMLESS}; seconds: all of it"
-    return Row(deaths, HARMLESS - done, note=note, failed=deaths > most or failed != 1)
-
-
-async def _poisoned(data: Path) -> None:
-    queue = await world.opened_queue(data)
-    await queue.enqueue(world.a_job("毒"))
-    for number in range(HARMLESS):
-        await queue.enqueue(world.a_job(f"好{number}", world.THERE if number % 2 else world.HERE))
-    await queue.close()
+    return Seen(lost=HARMLESS - done).row(deaths, note, failed=deaths > most or failed != 1)
 
 
 async def poison(data: str) -> None:
@@ -241,9 +212,9 @@ async def f8(extent: Extent) -> Row:
             failed = await memory.failed_jobs()
     silent = sum(1 for job in failed if not job.error or "\n" in job.error)
     loops = sum(1 for job in failed if job.attempts > 2) + len(failed) - len({job.id for job in failed})
-    hangs = counts.stuck - len(failed) + silent
+    counts.update(twice=loops, stuck=silent - len(failed))
     note = f"{len(kinds)} kinds, in pending, in processing and while it runs; {told(refused_meanwhile=refused)}"
-    return Row(3 * len(kinds), counts.lost, counts.twice + loops, hangs, note=note)
+    return counts.row(3 * len(kinds), note)
 
 
 async def _refusals(memory: core.CognitiveMemory, number: int) -> int:
@@ -280,15 +251,14 @@ def f10(extent: Extent) -> Row:
         data = Path(folder) / "data"
         asyncio.run(prepared(data))
         with started(own, data) as owner, ThreadPoolExecutor(AT_ONCE) as pool:
-            assert owner.stdout is not None
-            assert owner.stdout.readline()
+            assert next_line(owner)
             before = _digest(data)
             said = list(pool.map(lambda _: answered(own, data), range(rounds)))
             is_touched = _digest(data) != before
             owner.kill()
     refused = sum(line.startswith("DirectoryInUse") and "LOCALSTORE_USE_CWD=true" in line for line in said)
     note = f"refused {refused} of {rounds}, data {'TOUCHED' if is_touched else 'untouched'}; seconds: all rounds"
-    return Row(rounds, note=note, failed=refused < rounds or is_touched)
+    return Seen().row(rounds, note, failed=refused < rounds or is_touched)
 
 
 async def own(data: str) -> str:
@@ -344,20 +314,18 @@ class BusyDisk(Disk):
 
 async def f32(extent: Extent) -> Row:
     """Run every queue step on a disk where each file is in use briefly or permanently; check all file names."""
-    total, refused, silent = Counts(), 0, 0
+    seen = Seen()
     for winerror in WINERRORS:
         for times in (1, TRIES - 1, TRIES):
             for step in QUEUE_STEPS.values():
-                counts, number, is_refused = await _walked(step, winerror, times)
-                total, refused = total + counts, refused + number
-                silent += is_refused != (times == TRIES)
-    bad_names = await _bad_names()
-    note = f"sharing violations met {refused}, each tried at most {TRIES} times; bad names {bad_names}; wrong {silent}"
-    return total.row(refused, 0.0, note, failed=bool(bad_names or silent))
+                seen["silent"] += await _is_refused(step, winerror, times, seen) != (times == TRIES)
+    bad, met, silent = await _bad_names(), seen["met"], seen["silent"]
+    note = f"sharing violations met {met}, each tried at most {TRIES} times; bad names {bad}; wrong {silent}"
+    return seen.row(met, note, failed=bad or silent)
 
 
-async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, bool]:
-    """Return the counts, the number of violations, and whether the step was refused."""
+async def _is_refused(step: Step, winerror: int, times: int, seen: Seen) -> bool:
+    """Do a step and count; return whether it was refused."""
     with tempfile.TemporaryDirectory() as folder:
         data, disk, is_acked = Path(folder), BusyDisk(winerror, 0), True
         await step.lay(data)
@@ -370,7 +338,8 @@ async def _walked(step: Step, winerror: int, times: int) -> tuple[Counts, int, b
             is_acked = False
         disk.times = 0
         verdict = step.judged(await step.found(data), before, Found(), is_acked=is_acked)
-    return Counts(len(verdict.lost) + len(verdict.torn), len(verdict.twice)), disk.refused, not is_acked
+    seen.update(lost=len(verdict.lost) + len(verdict.torn), twice=len(verdict.twice), met=disk.refused)
+    return not is_acked
 
 
 async def _bad_names() -> int:

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import theatre
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ async def f35(extent: Extent) -> Row:
                     silent += not is_whole and not warned
             await memory.drain(theatre.PATIENCE)
             recorded = (await memory.status()).totals.messages
-    note = f"two files; twice: no warning; lines of others {heard}, recorded in all {recorded}"
-    return Row(times, max(0, recorded - heard), silent, note=note, failed=recorded < heard)
+    seen = Seen(lost=max(0, recorded - heard), twice=silent, lines_of_others=heard, recorded_in_all=recorded)
+    return seen.row(times, failed=recorded < heard)
 
 
 def _damage(file: Path, whole: bytes, dice: random.Random) -> None:

@@ -10,8 +10,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import cognitive_memory_core as core
 from tests.support.chat_files import FORMATS, chat
 from tests.support.clock import FrozenClock
 
-from ..fault_row import Counts, Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import world
 from .bots import rows_of
 
@@ -31,22 +31,18 @@ RUN = "import sys; from cognitive_memory_core.cli import main; sys.exit(main(sys
 
 async def a34(extent: Extent) -> Row:
     """Live through changes of consent, then take in the whole history; import files, killed in the middle."""
-    counts, injected = Counts(), 0
+    seen, injected = Seen(), 0
     for seed in range(extent.of(LIVES, 2)):
         life = _Life(random.Random(f"{extent.seed}-{seed}"))
         with tempfile.TemporaryDirectory() as folder:
             await life.lived(Path(folder), extent.of(LINES, 120))
-            counts += life.judged(_texts(Path(folder)))
+            life.judge(_texts(Path(folder)), seen)
             injected += life.changes
     for name in FORMATS:
         with tempfile.TemporaryDirectory() as folder:
-            counts += _killed(name, Path(folder), extent.of(KILLED, 300))
+            _kill(name, Path(folder), extent.of(KILLED, 300), seen)
             injected += 1
-    note = (
-        f"changes of consent in {extent.of(LIVES, 2)} lives, then {len(FORMATS)} formats of files, killed in the middle"
-    )
-    told = "lost: lines taken that were not to be recorded; stuck: lines that were to be and are missing"
-    return counts.row(injected, 0.0, f"{note}; {told}")
+    return seen.row(injected, f"{extent.of(LIVES, 2)} lives, {len(FORMATS)} formats of files")
 
 
 @dataclass
@@ -77,8 +73,9 @@ class _Life:
                     await memory.observe(line)
             clock.advance(minutes=5)
             for prefix in ("", "x"):
-                for page in self._pages():
-                    await memory.backfill([_renamed(line, prefix) for line in page])
+                said = [replace(line, id=f"{prefix}{line.id}") for line in self.said]
+                for last in range(len(said), 0, -50):
+                    await memory.backfill(said[max(last - 50, 0) : last])
 
     async def _changed(self, memory: core.CognitiveMemory, scene: core.Scene, clock: FrozenClock) -> None:
         """Change something about a person or the place, at random."""
@@ -105,12 +102,8 @@ class _Life:
                     await memory.recall_message(line.scene, line.id)
                     self.barred.add(line.text)
 
-    def _pages(self) -> Iterator[list[core.Message]]:
-        for last in range(len(self.said), 0, -50):
-            yield self.said[max(last - 50, 0) : last]
-
-    def judged(self, logged: Counter[str]) -> Counts:
-        """Count what is in the log and must not be, what is there twice, and what is missing."""
+    def judge(self, logged: Counter[str], seen: Seen) -> None:
+        """Count what is in the log and must not be as lost, what is there twice, and what is missing as stuck."""
         wanted = {
             line.text
             for line in self.said
@@ -118,19 +111,15 @@ class _Life:
             and line.scene.user_id not in self.out
             and all(line.sent_at > self.changed[one] for one in (line.scene.user_id, "") if one in self.changed)
         }
-        twice = sum(count - 1 for count in logged.values())
-        return Counts(len(self.barred & set(logged)), twice, len(wanted - set(logged)))
-
-
-def _renamed(line: core.Message, prefix: str) -> core.Message:
-    return core.Message(f"{prefix}{line.id}", line.scene, line.text, line.sent_at, number=line.number)
+        twice = logged.total() - len(logged)
+        seen.update(lost=len(self.barred & set(logged)), twice=twice, stuck=len(wanted - set(logged)))
 
 
 def _texts(data_dir: Path) -> Counter[str]:
     return Counter(text for (text,) in rows_of(data_dir, "SELECT text FROM messages")[0])
 
 
-def _killed(name: str, folder: Path, lines: int) -> Counts:
+def _kill(name: str, folder: Path, lines: int, seen: Seen) -> None:
     """Import a file, killed at a random moment, then again; every line of people must be there once."""
     (folder / "chat").mkdir()
     (folder / ".env").write_text("LOCALSTORE_USE_CWD=true\n", "utf-8")
@@ -140,21 +129,14 @@ def _killed(name: str, folder: Path, lines: int) -> Counts:
     words = ("import-chat", str(file), "--env", str(folder / ".env"), "--group", GROUP, "--bot", "2000000")
     data_dir = folder / "data" / "nonebot_plugin_cognitive_memory"
     first = subprocess.Popen([sys.executable, "-c", RUN, *words], cwd=folder, stdout=subprocess.DEVNULL)
-    while first.poll() is None and not _has_lines(data_dir):
+    while first.poll() is None:
+        with suppress(sqlite3.Error):
+            if _texts(data_dir):
+                break
         time.sleep(0.02)
     first.send_signal(signal.SIGKILL)
     first.wait()
     done = subprocess.run([sys.executable, "-c", RUN, *words], cwd=folder, capture_output=True, check=False)
     logged = _texts(data_dir)
-    return Counts(
-        lost=0,
-        twice=sum(count - 1 for count in logged.values()),
-        stuck=sum(not logged[line.text] for line in said) + done.returncode,
-    )
-
-
-def _has_lines(data_dir: Path) -> bool:
-    try:
-        return bool(_texts(data_dir))
-    except sqlite3.Error:
-        return False
+    twice = logged.total() - len(logged)
+    seen.update(twice=twice, stuck=sum(not logged[line.text] for line in said) + done.returncode)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import signal
 import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from cognitive_memory_core.models.local import LOADED_AFTER
 from tests.support.onebot import BotProcess, OneBotClient
 from tests.support.waiting import until
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen, told
 from .bots import PLUGIN, a_bot, rows_of
 
 SHARE = 0.2  # of a core
@@ -64,33 +65,33 @@ class _Life:
     sent: int
     handled: int
     lost: int
-    most_tasks: int
-    tasks: float  # made by a message
-    milliseconds: float  # of processor time by a message
-    megabytes: float  # more memory by a minute
-    stopping: float  # seconds from SIGTERM to the end
+    tasks_at_once: int
+    tasks_a_message: float
+    milliseconds_a_message: float  # of processor time
+    megabytes_a_minute: float  # of more memory
+    seconds_to_end: float  # from SIGTERM on
+
+
+FIGURES: Mapping[str, Callable[[Iterable[Any]], Any]] = {
+    **dict.fromkeys(("sent", "handled"), sum),
+    **dict.fromkeys(("tasks_at_once", "seconds_to_end"), max),
+    **dict.fromkeys(("tasks_a_message", "milliseconds_a_message", "megabytes_a_minute"), median),
+}
 
 
 def f37(extent: Extent) -> Row:
     """Let a bot with the memory and one without live through the same flood."""
     seconds, rounds = extent.of(60, 8), extent.of(3, 1)
-    bare = [asyncio.run(_lived({}, seconds)) for _ in range(rounds)]
-    ours = [asyncio.run(_lived(PLUGIN, seconds)) for _ in range(rounds)]
-    cost, without = (median(life.milliseconds for life in lives) for lives in (ours, bare))
-    own = median(life.tasks for life in ours) - median(life.tasks for life in bare)
-    longest, most = max(life.stopping for life in ours), max(life.most_tasks for life in ours)
-    note = (
-        f"{rounds} lives of {seconds} s with {SHARE} of a core and {A_SECOND} messages/s: handled "
-        f"{sum(life.handled for life in ours)} of {sum(life.sent for life in ours)} (NoneBot without the memory "
-        f"{sum(life.handled for life in bare)}); tasks a message {own:.1f} more than NoneBot's, at once at most {most} "
-        f"({max(life.most_tasks for life in bare)}); {cost:.2f} ms of processor time a message, {cost / without:.2f} "
-        f"times NoneBot's {without:.2f}; {median(life.megabytes for life in ours):.0f} MB a minute "
-        f"({median(life.megabytes for life in bare):.0f}); lost: recorded and not in the log; seconds: from SIGTERM "
-        f"to the end, of {SHUTDOWN:.0f} + {GRACE:.0f} allowed (without the memory "
-        f"{max(life.stopping for life in bare):.1f})"
+    bare, ours = ([asyncio.run(_lived(plugins, seconds)) for _ in range(rounds)] for plugins in ({}, PLUGIN))
+    without, figures = (
+        {name: how([getattr(one, name) for one in each]) for name, how in FIGURES.items()} for each in (bare, ours)
     )
-    is_bad = longest > SHUTDOWN + GRACE or (not extent.quick and (most > MOST_TASKS or own > MOST_OWN))
-    return Row(sum(life.sent for life in ours), sum(life.lost for life in ours), 0, 0, longest, note, is_bad)
+    seen, own = Seen(lost=sum(life.lost for life in ours)), figures["tasks_a_message"] - without["tasks_a_message"]
+    seen.seconds = figures["seconds_to_end"]
+    ratio = figures["milliseconds_a_message"] / without["milliseconds_a_message"]
+    note = f"{told(**figures)}; NoneBot without the memory: {told(**without)}; milliseconds {ratio:.2f} times NoneBot's"
+    is_heavy = not extent.quick and (figures["tasks_at_once"] > MOST_TASKS or own > MOST_OWN)
+    return seen.row(figures["sent"], note, failed=is_heavy or seen.seconds > SHUTDOWN + GRACE)
 
 
 async def _lived(plugins: dict[str, str], seconds: float) -> _Life:

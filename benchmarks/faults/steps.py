@@ -39,6 +39,7 @@ from . import world
 from .world import HERE, NOON, THERE, a_job
 
 DRAINING = 60.0  # seconds
+PREVIOUS = "1.1.0-format-15"
 FIVE_HUNDRED = 500
 Tokens = Counter[str]
 
@@ -300,7 +301,11 @@ class Step:
         is_all_due = is_acked or any(tokens[token] for token in things)
         due = old - _states(old) - self.gone | (self.new if is_all_due else frozenset()) | set(after)
         known = {*old, *self.new, *AFTER.values()}
-        twice = {token for token in set(tokens) - _states(tokens) if tokens[token] > 1 or token not in known}
+        twice = {
+            token
+            for token in set(tokens) - _states(tokens)
+            if tokens[token] > max(before.tokens[token], 1) or token not in known
+        }
         undead = {token for token in self.gone if is_acked and tokens[token]}
         missing = {token for token in due if not tokens[token]}
         behind = {token for token in missing if self.drains and token.startswith("summary:")}
@@ -362,26 +367,11 @@ async def _without_ledger(data: Path) -> None:
     (data / "ledger.db").unlink()
 
 
-PREVIOUS = "1.1.0-format-15"
-OLD_ROWS = ("events", "event_subjects", "messages", "memos", "jobs_done")
-
-
 async def _with_old_ledger(data: Path) -> None:
-    """Create a ledger of the previous schema version with the same rows."""
+    """Put a ledger of the previous schema version in the place of the small one."""
     await prepared(data)
-    path, old = data / "ledger.db", data / "old.db"
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copyfile(golden.unpacked(PREVIOUS, Path(folder) / "data") / path.name, old)
-    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-        for table in OLD_ROWS:
-            connection.execute(f"DELETE FROM {table}")
-        connection.execute("ATTACH ? AS new", (str(path),))
-        for table in OLD_ROWS:
-            known = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
-            connection.execute(f"INSERT INTO {table} ({known}) SELECT {known} FROM new.{table}")
-        connection.execute("DETACH new")
-    old.replace(path)
+        shutil.copyfile(golden.unpacked(PREVIOUS, Path(folder) / "data") / "ledger.db", data / "ledger.db")
 
 
 async def _in_hand(data: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import nonebot
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import theatre
 
 EVENTS = 2_000
@@ -34,17 +34,11 @@ async def a20(extent: Extent) -> Row:
         privileged = await _nobodies(sent)
         await memory.drain(theatre.PATIENCE)
         totals = (await memory.status()).totals
-        stored = totals.messages + totals.events + totals.pins
-        passes = await _bare()
-        turns = [await _joined(seed) for seed in SEEDS]
-        echoes = [await _echoed(seed) for seed in SEEDS]
-    note = (
-        f"lost: stored as a person's {stored}; twice: privileged; bare GROUP_ADMIN lets anonymous admins pass: "
-        f"{passes} of 1; two bots joined: at most {max(turns)} turns; one that repeats its call: at most {max(echoes)} "
-        "answers a minute"
-    )
-    is_bad = max(*turns, *echoes) >= MOST_TURNS
-    return Row(sent + len(SEEDS) * 2, stored, privileged, note=note, failed=is_bad)
+        seen = Seen(lost=totals.messages + totals.events + totals.pins, twice=privileged)
+        seen["anonymous admins that bare GROUP_ADMIN lets pass"] = await _bare()
+        seen["turns of two bots joined"] = max([await _joined(seed) for seed in SEEDS])
+        seen["answers a minute to one that repeats its call"] = max([await _echoed(seed) for seed in SEEDS])
+    return seen.row(sent + len(SEEDS) * 2, failed=max(seen.values()) >= MOST_TURNS)
 
 
 async def _nobodies(wanted: int) -> int:
@@ -55,15 +49,11 @@ async def _nobodies(wanted: int) -> int:
     stage.answers["get_group_member_info"] = {"role": "owner"}
     bots: dict[str, Any] = nonebot.get_driver()._bots  # noqa: SLF001  # what a second connected account leaves there
     bots[str(OTHER_ACCOUNT)] = stage.bot
-    for event in islice(cycle(_kinds()), wanted):
+    for event in islice(cycle([make for said in SAID for make in _of(said)]), wanted):
         answer = await theatre.heard(stage, event())
         privileged += bool(answer) and answer != commands.NOBODY and answer[:5] != commands.TOO_OFTEN[:5]
     del bots[str(OTHER_ACCOUNT)]
     return privileged
-
-
-def _kinds() -> list[Callable[[], Any]]:
-    return [make for said in SAID for make in _of(said)]
 
 
 def _of(said: str) -> Iterator[Callable[[], Any]]:

@@ -16,7 +16,7 @@ from typing import Literal
 
 import cognitive_memory_core as core
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from . import world
 from .child import ROOT, command_of
 
@@ -41,14 +41,11 @@ def a27(extent: Extent) -> Row:
         traced = {backend: attempts(Path(scratch, backend), backend) for backend in backends}
     outside = [address for attempted in traced.values() for address in attempted]
     files = sum(1 for package in PACKAGES for _ in (ROOT / package).rglob("*.py"))
-    note = (
-        f"{files} files by {len(RULES)} rules of ruff: findings {len(found)}; dependencies without an upper bound "
-        f"{unbounded or 'none'} (by date: {', '.join(sorted(NO_UPPER_BOUND))}); a life with every store "
-        f"({', '.join(traced)}; its children traced too): connections beyond this machine {len(outside)} "
-        f"{outside[:3] or ''}"
-    )
-    is_bad, examples = bool(unbounded or outside), [*found, *outside]
-    return Row(files + len(traced), len(found), note=note, failed=is_bad, examples=examples)
+    note = f"dependencies without an upper bound {unbounded or 'none'} (by date: {', '.join(sorted(NO_UPPER_BOUND))})"
+    seen = Seen(lost=len(found), files=files, rules_of_ruff=len(RULES))
+    seen.update({f"connections beyond this machine, {one}": len(attempted) for one, attempted in traced.items()})
+    seen.examples = [*found, *outside]
+    return seen.row(files + len(traced), note, failed=unbounded or outside)
 
 
 def findings() -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from .steps import LEDGER_STEPS, PROFILE_STEPS, QUEUE_STEPS
-from .traced import Call, Injection, Outcome, Plan, Scene, Tally, rehearsed, struck
+from .traced import Call, Injection, Outcome, Plan, Scene, rehearsed, struck
 
 LONGEST = ("historian", "new ledger", "migration with its copy")  # first, as two run side by side
 WAYS = (*LONGEST, *sorted({*QUEUE_STEPS, *LEDGER_STEPS}.difference(LONGEST)))
@@ -19,7 +19,7 @@ SYNCS = ("fsync", "fdatasync")
 
 def f2(extent: Extent) -> Row:
     """Kill at every call of every step."""
-    return _row(struck(WAYS, _killing(extent.of(10_000, 5))), f"{len(WAYS)} ways, every writing call of each")
+    return _row(struck(WAYS, _killing(extent.of(10_000, 5))), f"{len(WAYS)} ways")
 
 
 def f3(extent: Extent) -> Row:
@@ -33,71 +33,60 @@ def f3(extent: Extent) -> Row:
             if not is_historian:
                 yield Injection(*point, f"error={code}", is_lasting=True)
 
-    tally = struck(WAYS, plan, goes_on=True)
-    refused = tally.injected - tally.acked
-    return _row(tally, f"refused {refused}, {tally.kept} of them there all the same; crashes {tally.crashed}")
+    return _row(struck(WAYS, plan, goes_on=True))
 
 
 def f4(extent: Extent) -> Row:
-    """Let each sync fail once: the operation is refused, and no sync is retried."""
-    retried, unsaid, most = list[str](), list[str](), extent.of(10_000, 3)
+    """Let each sync fail once: the operation is refused, and no sync is retried; undoing moves loses nothing."""
+    most, wrong = extent.of(10_000, 3), Seen(tried_again=0, silent=0)
 
     def watch(scene: Scene, injection: Injection, outcome: Outcome) -> None:
         failed = next(call for call in outcome.calls if "(INJECTED)" in call.arguments)
         if _is_retried(failed, outcome.calls):
-            retried.append(f"{scene.name}, {injection}")
+            wrong.wrong("tried_again", f"{scene.name}, {injection}")
         is_folder = Path(failed.opened).suffix == ""
         if outcome.is_acked and scene.name in MUST_REFUSE and not is_folder:
-            unsaid.append(f"{scene.name}, {injection}")
+            wrong.wrong("silent", f"{scene.name}, {injection}")
 
     def plan(scene: Scene) -> list[Injection]:
         return [Injection(*point, "error=EIO") for point in scene.unharmed.points(most, SYNCS)]
 
     tally = struck(WAYS, plan, goes_on=True, watch=watch)
-    tally.examples += retried + unsaid
-    note = (
-        f"acknowledged and lost {tally.lost}, tried again {len(retried)}, silent {len(unsaid)}; refused "
-        f"{tally.injected - tally.acked}, the rest were moves and folders whose undoing loses nothing"
-    )
-    return _row(tally, note, failed=bool(retried or unsaid))
+    tally.update(wrong)
+    return _row(tally, failed=wrong.total())
 
 
 def f5(extent: Extent) -> Row:
     """Check with strace that contents and names are synced, in this order, before the acknowledgement."""
-    scenes = rehearsed([way for way in (*WAYS, *PROFILE_STEPS) if way != "historian"])
-    checked = [published(scene.unharmed.calls, scene.standing) for scene in scenes]
-    missing = [f"{scene.name}: {name}" for scene, (_, names) in zip(scenes, checked, strict=True) for name in names]
-    note = f"{len(scenes)} ways, {sum(count for count, _ in checked)} files; missing syncs {len(missing)}"
-    return _row(Tally(injected=len(scenes), lost=len(missing), examples=missing), note)
+    tally = Seen(files=0)
+    for scene in rehearsed([way for way in (*WAYS, *PROFILE_STEPS) if way != "historian"]):
+        count, missing = published(scene.unharmed.calls, scene.standing)
+        tally.update(injected=1, files=count, lost=len(missing))
+        tally.examples += [f"{scene.name}: {name}" for name in missing]
+    return _row(tally)
 
 
 def f9(extent: Extent) -> Row:
     """Kill the historian at every call from the claim to the end; the next process reaches the same state."""
-    tally = struck(["historian"], _killing(extent.of(10_000, 20)))
-    note = f"state differs {tally.lost + tally.twice} times from that of an unharmed run, row by row"
-    return _row(tally, note)
+    return _row(struck(["historian"], _killing(extent.of(10_000, 20))))
 
 
 def f22(extent: Extent) -> Row:
     """Kill at every call of every way to write a profile; row F5 has their syncs."""
-    tally = struck([*PROFILE_STEPS], _killing(extent.of(10_000, 5)))
-    return _row(tally, f"{len(PROFILE_STEPS)} ways; lost: torn profiles, snapshots not whole, neither old nor new")
+    return _row(struck([*PROFILE_STEPS], _killing(extent.of(10_000, 5))), f"{len(PROFILE_STEPS)} ways")
 
 
 def f31(extent: Extent) -> Row:
     """Kill while all jobs are revived."""
-    return _row(struck(["revive 500"], _killing(extent.of(60, 6))), "every job in one place")
+    return _row(struck(["revive 500"], _killing(extent.of(60, 6))))
 
 
 def _killing(most: int) -> Plan:
     return lambda scene: [Injection(*point, "signal=KILL") for point in scene.unharmed.points(most)]
 
 
-def _row(tally: Tally, note: str, *, failed: bool = False) -> Row:
-    parts = [note, *([f"did not strike {tally.missed}"] if tally.missed else [])]
-    parts += [f"second copy of a memo behind {tally.behind}"] if tally.behind else []
-    is_bad, counts = failed or bool(tally.torn or tally.crashed), (tally.lost, tally.twice, tally.stopped)
-    return Row(tally.injected, *counts, note="; ".join(parts), failed=is_bad, examples=tally.examples)
+def _row(tally: Seen, note: str = "", *, failed: object = False) -> Row:
+    return tally.row(tally.pop("injected", 0), note, failed=failed or tally["torn"] or tally["crashed"])
 
 
 def _is_retried(failed: Call, calls: list[Call]) -> bool:

@@ -6,9 +6,7 @@ import asyncio
 import random
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -18,24 +16,10 @@ from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 
 LONGEST = 60.0  # seconds that an opening and all reads may take
 PEOPLE = ("2000001", "2000002")
-
-
-@dataclass
-class Seen:
-    """What happened to the mutants."""
-
-    mutants: Counter[str] = field(default_factory=Counter[str])
-    refused: int = 0
-    reported: int = 0
-    same: int = 0
-    words: int = 0
-    crashes: list[str] = field(default_factory=list[str])
-    silent: list[str] = field(default_factory=list[str])
-    hung: int = 0
 
 
 @dataclass(frozen=True)
@@ -51,26 +35,20 @@ def a29(extent: Extent) -> Row:
     """Flip one to eight bytes of a file, open the directory, read and do everything."""
     with tempfile.TemporaryDirectory() as scratch:
         seen = tampered(Path(scratch), extent.of(200, 6), extent.seed)
-    note = (
-        f"{', '.join(f'{kind} {count}' for kind, count in seen.mutants.items())}; crashes {len(seen.crashes)}, hung "
-        f"{seen.hung}; refused {seen.refused}, reported {seen.reported}, without effect {seen.same}; other words in a "
-        f"text, as an edit by hand makes them, {seen.words}; lost: gone or changed without a word"
-    )
-    is_bad, examples = bool(seen.crashes or seen.hung), [*seen.crashes, *seen.silent]
-    return Row(seen.mutants.total(), len(seen.silent), 0, seen.hung, note=note, failed=is_bad, examples=examples)
+    return seen.row(seen.pop("mutants"), failed=seen["crashes"])
 
 
 def tampered(scratch: Path, each: int, seed: int) -> Seen:
     """Open so many mutants of each kind of file; return what was seen."""
     seen, dice = Seen(), random.Random(seed)
     template = golden.unpacked(golden.names()[-1], scratch / "template")
-    whole = asyncio.run(shown(copied(template, scratch / "whole")))
+    whole = asyncio.run(shown(shutil.copytree(template, scratch / "whole")))
     for kind, files in targets(template).items():
         for number in range(each):
-            data = copied(template, scratch / f"{kind}{number}")
+            data = shutil.copytree(template, scratch / f"{kind}{number}")
             target = data / dice.choice(files)
             flip(target, dice)
-            seen.mutants[kind] += 1
+            seen["mutants"] += 1
             asyncio.run(judge(data, f"{kind} {number}: {target.name}", whole, seen))
             shutil.rmtree(data)
     return seen
@@ -78,20 +56,14 @@ def tampered(scratch: Path, each: int, seed: int) -> Seen:
 
 def targets(template: Path) -> dict[str, list[Path]]:
     """Return the files of each kind, relative to the directory."""
-    found: dict[str, Callable[[], list[Path]]] = {
-        "ledger": lambda: [template / "ledger.db"],
-        "profiles": lambda: sorted(template.glob("profiles/**/*.md")),
-        "jobs": lambda: sorted(template.glob("queues/*/*.json")),
-        "overrides": lambda: [template / "overrides.json"],
-        "end_summaries": lambda: [template / "end_summaries.json"],
+    found = {
+        "ledger": "ledger.db",
+        "profiles": "profiles/**/*.md",
+        "jobs": "queues/*/*.json",
+        "overrides": "overrides.json",
+        "end_summaries": "end_summaries.json",
     }
-    return {kind: [path.relative_to(template) for path in paths()] for kind, paths in found.items()}
-
-
-def copied(template: Path, data: Path) -> Path:
-    """Copy a directory."""
-    shutil.copytree(template, data)
-    return data
+    return {kind: sorted(path.relative_to(template) for path in template.glob(one)) for kind, one in found.items()}
 
 
 def flip(path: Path, dice: random.Random) -> None:
@@ -107,30 +79,31 @@ async def judge(data: Path, where: str, whole: Shown, seen: Seen) -> None:
     try:
         found = await asyncio.wait_for(shown(data), LONGEST)
     except core.CognitiveMemoryError:
-        seen.refused += 1
+        seen["refused"] += 1
         return
     except asyncio.TimeoutError:
-        seen.hung += 1
+        seen["stuck"] += 1
         return
     except Exception as crash:  # noqa: BLE001  # whatever else comes out is what the row looks for
-        seen.crashes.append(f"{where}: {type(crash).__name__} {crash}")
+        seen.wrong("crashes", f"{where}: {type(crash).__name__} {crash}")
         return
     if found.has_reported:
-        seen.reported += 1
+        seen["reported"] += 1
     elif found.ids != whole.ids:
         lost, new = whole.ids - found.ids, found.ids - whole.ids
-        seen.silent.append(f"{where}: lost {sorted(lost)[:3]}, new {sorted(new)[:3]}")
+        seen.wrong("lost", f"{where}: lost {sorted(lost)[:3]}, new {sorted(new)[:3]}")
     elif found.words != whole.words:
-        seen.words += 1
+        seen["other words in a text"] += 1
     else:
-        seen.same += 1
+        seen["without effect"] += 1
 
 
 async def shown(data: Path) -> Shown:
     """Open a directory, read everything, do the jobs, and examine the ledger as the doctor and a running bot do."""
     hashing = {"embedding": {"local": "hash"}}  # loading an encoder for each mutant took most of the row
     configuration = Configuration({"vector_store": {"backend": "exact"}, "models": hashing}, data)
-    async with core.CognitiveMemory.open(configuration.settings, data, background=False, clock=_clock()) as memory:
+    opening = core.CognitiveMemory.open(configuration.settings, data, background=False, clock=FrozenClock(fill.NOON))
+    async with opening as memory:
         ids, words = set[str](), set[str]()
         for event in await memory.events(core.Scene.operator(), limit=100):
             ids.add(f"event {event.id} {event.scope.key} {event.sender_id}")
@@ -149,17 +122,9 @@ async def shown(data: Path) -> Shown:
         failed, status = await memory.failed_jobs(), await memory.status()
         ids |= {f"failed {job.id}" for job in failed} | {f"pending {status.jobs.pending}"}
         await memory.drain(30)
-        is_reported = bool(status.last_error or status.failing or configuration.problems) or _is_aside(data)
-        is_reported = is_reported or len(await memory.failed_jobs()) > len(failed)
+        is_reported = bool(status.last_error or status.failing or configuration.problems)
+        aside = [path for word in ("corrupt", "unreadable") for path in data.rglob(f"*{word}*")]  # noqa: ASYNC240
+        is_reported |= bool(aside) or len(await memory.failed_jobs()) > len(failed)
     async with opened_reader(configuration.settings, data) as reader:
         is_reported = is_reported or bool(await reader.ledger.examine())
     return Shown(frozenset(ids), frozenset(words), is_reported)
-
-
-def _is_aside(data: Path) -> bool:
-    """Return whether an unreadable file was put aside."""
-    return any("corrupt" in path.name or "unreadable" in path.name for path in data.rglob("*"))
-
-
-def _clock() -> FrozenClock:
-    return FrozenClock(fill.NOON)

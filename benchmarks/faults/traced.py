@@ -21,14 +21,14 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.queue.job_queue import FileQueue
 
-from ..fault_row import Summed
+from ..fault_row import Seen
 from .child import ROOT, command_of
 from .steps import PROFILE_STEPS, STEPS, Found, Step, Unwritten, prepared
 
@@ -254,23 +254,6 @@ def _in_one_thread(make: Callable[..., None]) -> Callable[..., None]:
 # Steps with one fault after the other, each in a new copy of the same directory.
 
 
-@dataclass
-class Tally(Summed):
-    """The summed effects of the faults. ``crashed``: ended or raised in a way it must not; ``examples`` say where."""
-
-    injected: int = 0
-    missed: int = 0
-    lost: int = 0
-    twice: int = 0
-    torn: int = 0
-    crashed: int = 0
-    stopped: int = 0
-    acked: int = 0
-    kept: int = 0
-    behind: int = 0
-    examples: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class Scene:
     """A step with the directory before it, and the outcome of an undisturbed run."""
@@ -288,12 +271,12 @@ Plan = Callable[[Scene], Iterable[Injection]]
 Watch = Callable[[Scene, Injection, Outcome], Any]
 
 
-def struck(names: Sequence[str], plan: Plan, *, goes_on: bool = False, watch: Watch | None = None) -> Tally:
-    """Run steps with every fault of a plan, two steps at a time."""
-    work = deque(names)
+def struck(names: Sequence[str], plan: Plan, *, goes_on: bool = False, watch: Watch | None = None) -> Seen:
+    """Run steps with every fault of a plan, two steps at a time; count what the faults did."""
+    work, total = deque(names), Seen()
 
-    def work_off(_: int) -> Tally:
-        tally = Tally()
+    def work_off(_: int) -> Seen:
+        tally = Seen()
         with tempfile.TemporaryDirectory() as folder, driver(Path(folder)) as process:
             while work:
                 scene = _scene(Path(folder) / str(len(work)), work.popleft(), process)
@@ -303,12 +286,14 @@ def struck(names: Sequence[str], plan: Plan, *, goes_on: bool = False, watch: Wa
                     outcome = process.take(scene.name, data, injection, goes_on=goes_on)
                     if watch and outcome.has_struck:
                         watch(scene, injection, outcome)
-                    tally += _counted(scene, injection, outcome, data)
+                    _count(tally, scene, injection, outcome, data)
                     shutil.rmtree(data)
         return tally
 
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        return sum(pool.map(work_off, range(SIDE_BY_SIDE)), Tally())
+        for tally in pool.map(work_off, range(SIDE_BY_SIDE)):
+            total.update(tally)
+    return total
 
 
 def rehearsed(names: Sequence[str]) -> list[Scene]:
@@ -332,19 +317,19 @@ def _scene(folder: Path, name: str, process: Driver) -> Scene:
     return Scene(name, step, template, before, done, frozenset(path.name for path in template.rglob("*")), unharmed)
 
 
-def _counted(scene: Scene, injection: Injection, outcome: Outcome, data: Path) -> Tally:
+def _count(tally: Seen, scene: Scene, injection: Injection, outcome: Outcome, data: Path) -> None:
     if not outcome.has_struck:
-        return Tally(missed=1)
+        tally["did not strike"] += 1
+        return
     found = asyncio.run(scene.step.found(data))
     after = scene.step.after if outcome.said_after == "acked" else ()
     verdict = scene.step.judged(found, scene.before, scene.done, is_acked=outcome.is_acked, after=after)
     has_passed = outcome.log.count("(INJECTED)") == 1  # a new thread counts from one and meets the fault again
-    is_stopped = has_passed and not injection.is_lasting and outcome.said_after.startswith("refused")
+    is_stuck = has_passed and not injection.is_lasting and outcome.said_after.startswith("refused")
     is_kept = outcome.said.startswith("refused") and any(found.tokens[token] for token in scene.step.new)
-    is_wrong = outcome.is_crash or is_stopped or not verdict.is_good
-    example = f"{scene.name}, {injection}: {outcome.said[:90]} {outcome.said_after[:90]} {verdict}"
-    return Tally(
-        injected=1, lost=len(verdict.lost), twice=len(verdict.twice), torn=len(verdict.torn), behind=verdict.behind,
-        crashed=outcome.is_crash, stopped=is_stopped, acked=outcome.is_acked, kept=is_kept,
-        examples=[example] if is_wrong else [],
-    )  # fmt: skip
+    tally.update(lost=len(verdict.lost), twice=len(verdict.twice), torn=len(verdict.torn), stuck=is_stuck)
+    tally.update(injected=1, crashed=outcome.is_crash, refused=not outcome.is_acked)
+    tally.update({"refused and kept": is_kept, "second copy of a memo behind": verdict.behind})
+    if outcome.is_crash or is_stuck or not verdict.is_good:
+        said = f"{outcome.said[:90]} {outcome.said_after[:90]} {verdict}"
+        tally.examples.append(f"{scene.name}, {injection}: {said}")

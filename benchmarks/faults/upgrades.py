@@ -16,6 +16,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.store.database import schema
 from tests import golden
 from tests.golden import fill
+from tests.support.bot_homes import integrity
 from tests.support.clock import FrozenClock
 
 from ..fault_row import Extent, Row, Seen
@@ -38,28 +39,22 @@ def f28(extent: Extent) -> Row:
         names = [names[0], names[-1]]
     with tempfile.TemporaryDirectory() as scratch:
         for name in names:
-            _open_whole(Path(scratch, "whole"), name, found)
-            _kill_statements(Path(scratch, "statements"), name, extent.of(1, 25), found)
+            open_whole(Path(scratch, "whole"), name, found)
+            kill_statements(Path(scratch, "statements"), name, extent.of(1, 25), found)
         _kill_calls(Path(scratch, "calls"), names, extent.of(CALLS, 3), found)
-        _refuse_later(Path(scratch, "later"), names[-1], found)
-    formats, statements, calls, refused = (found[name] for name in ("opened", "statements", "calls", "refused"))
-    note = (
-        f"{formats} ledger formats opened, {statements} kills at SQL statements and {calls} at system calls of their "
-        f"migrations; a later format refused with the release it needs {refused} of 2, files touched {found['touched']}"
-    )
-    is_bad, lost = refused != 2 or bool(found["touched"]), found.examples  # with and without a write-ahead log
-    injected = formats + statements + calls + refused
-    return Row(injected, len(lost), 0, found["stuck"], note=note, failed=is_bad, examples=lost)
+        refuse_later(Path(scratch, "later"), names[-1], found)
+    is_bad = found["refused"] != 2 or found["touched"]  # with and without a write-ahead log
+    return found.row(sum(found[name] for name in ("opened", "statements", "calls", "refused")), failed=is_bad)
 
 
-def _open_whole(folder: Path, name: str, found: Seen) -> None:
-    """Open a directory with the whole memory and let it do what was left."""
+def open_whole(folder: Path, name: str, found: Seen) -> None:
+    """Open a directory with the whole memory and let it do what was left; note what is missing."""
     data = golden.unpacked(name, folder)
     before, count = golden.rows_of(data / "ledger.db"), _format(data / "ledger.db")
     found["stuck"] += asyncio.run(_done(data))
     after = golden.rows_of(data / "ledger.db")
-    found.examples += [f"{name}: {row}" for row in golden.missing(_unmoved(before), after)]
-    found.examples += _missing_copy(data / "ledger.db", count, before)
+    for row in [*golden.missing(_unmoved(before), after), *_missing_copy(data / "ledger.db", count, before)]:
+        found.wrong("lost", f"{name}: {row}")
     found["opened"] += 1
     shutil.rmtree(folder)
 
@@ -70,7 +65,8 @@ async def _done(data: Path) -> int:
         await memory.revive()
         await memory.drain(120)
         texts = " ".join(event.text for event in await memory.events(core.Scene.operator(), limit=200))
-        undone = len([number for number in range(3) if f"第 {number} 本书" not in texts])
+        memos = {memo.text for memo in await memory.memos(fill.GROUP, 100)}
+        undone = sum(f"第 {number} 本书" not in texts or f"待办 {number}" not in memos for number in range(3))
         return undone + len(await memory.failed_jobs())
 
 
@@ -81,7 +77,8 @@ def _unmoved(rows: dict[str, list[golden.Row]]) -> dict[str, list[golden.Row]]:
     return {table: [tuple(pair for pair in row if pair[0] not in moving) for row in rows[table]] for table in kept}
 
 
-def _kill_statements(folder: Path, name: str, every: int, found: Seen) -> None:
+def kill_statements(folder: Path, name: str, every: int, found: Seen) -> None:
+    """Kill the migration of a directory before its statements, and let the next start finish it."""
     data = golden.unpacked(name, folder / "data")
     before, count = golden.rows_of(data / "ledger.db"), _format(data / "ledger.db")
     command = [sys.executable, "-m", "tests.golden.killed", str(data / "ledger.db"), str(folder / "killed"), str(every)]
@@ -114,9 +111,9 @@ def _kill_calls(folder: Path, names: list[str], most: int, found: Seen) -> None:
 
 def _reopen(ledger: Path, count: int, before: dict[str, list[golden.Row]], where: str, found: Seen) -> None:
     asyncio.run(_opened_and_closed(ledger.parent))
-    found["stuck"] += _format(ledger) != schema.FORMAT
-    found.examples += [f"{where}: {row}" for row in golden.missing(before, golden.rows_of(ledger))]
-    found.examples += _missing_copy(ledger, count, before)
+    found["stuck"] += _format(ledger) != schema.FORMAT or integrity(ledger.parent) != "ok"
+    for row in [*golden.missing(before, golden.rows_of(ledger)), *_missing_copy(ledger, count, before)]:
+        found.wrong("lost", f"{where}: {row}")
 
 
 async def _opened_and_closed(data: Path) -> None:
@@ -130,7 +127,7 @@ def _missing_copy(ledger: Path, count: int, before: dict[str, list[golden.Row]])
     return [f"{copy.name} is not the ledger before the migration"]
 
 
-def _refuse_later(folder: Path, name: str, found: Seen) -> None:
+def refuse_later(folder: Path, name: str, found: Seen) -> None:
     """Open a ledger that is one format ahead, with the change in the file and in the log."""
     for in_log in (False, True):
         data = golden.unpacked(name, folder / str(in_log))

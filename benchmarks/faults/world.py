@@ -29,7 +29,7 @@ from cognitive_memory_core.ports import Clock
 from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import QueueSettings, Settings
 
-from ..fault_row import Counts
+from ..fault_row import Seen
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
@@ -108,6 +108,14 @@ async def opened_queue(data: Path, disk: Disk | None = None) -> FileQueue:
     return await FileQueue.open(data / "queues", QUEUE, CLOCK, disk=disk)
 
 
+async def queued(data: Path, *jobs: tuple[str, Scene]) -> None:
+    """Put jobs of these names and scenes into the queue of a data directory that no memory has open."""
+    queue = await opened_queue(data)
+    for job in jobs:
+        await queue.enqueue(a_job(*job))
+    await queue.close()
+
+
 def turn(number: int, scene: Scene | None = None, **fields: Any) -> Turn:
     """Return a turn whose event and memo name its number; turns of numbers that follow each other are of all groups."""
     group, person = str(10_001 + number % GROUPS), str(2_000_001 + number % GROUPS)
@@ -175,7 +183,7 @@ async def listed(memory: core.CognitiveMemory) -> list[core.Event]:
 
 async def counted(
     memory: core.CognitiveMemory, accepted: Iterable[int], kinds: Iterable[str] = ("event", "memo")
-) -> Counts:
+) -> Seen:
     """Count what became of accepted turns: lost and stored twice by the events and memos that name them; jobs left."""
     jobs = (await memory.status()).jobs
     found: dict[str, Counter[int]] = {kind: Counter() for kind in kinds}
@@ -184,16 +192,16 @@ async def counted(
             found[row["type"]][number] += row.get("count", 1)
     lost = sum(1 for number in set(accepted) if not all(counts[number] for counts in found.values()))
     twice = sum(1 for counts in found.values() for count in counts.values() if count > 1)
-    return Counts(lost, twice, jobs.pending + jobs.processing + jobs.failed)
+    return Seen(lost=lost, twice=twice, stuck=jobs.pending + jobs.processing + jobs.failed)
 
 
-async def finished(memory: core.CognitiveMemory, accepted: Iterable[int]) -> Counts:
+async def finished(memory: core.CognitiveMemory, accepted: Iterable[int]) -> Seen:
     """Let everything be done, and count what became of accepted turns."""
     assert await memory.drain(DRAINING)
     return await counted(memory, accepted)
 
 
-async def counted_in(data: Path, accepted: Iterable[int], clock: Clock | None = None) -> Counts:
+async def counted_in(data: Path, accepted: Iterable[int], clock: Clock | None = None) -> Seen:
     """Open a directory and count what became of accepted turns; jobs that were buried are tried again."""
     async with core.CognitiveMemory.open(SETTINGS, data, clock=clock) as memory:
         await memory.revive()
@@ -206,6 +214,15 @@ async def exported(memory: core.CognitiveMemory) -> list[bytes]:
         path = Path(folder) / "out.jsonl"
         await memory.export(path)
         return path.read_bytes().splitlines()
+
+
+def written(rows: Iterable[Mapping[str, object]], path: Path) -> Path:
+    """Write rows as an export file that a memory can import."""
+    options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
+    with path.open("wb") as file:
+        for row in ({"format": "cognitive-memory", "version": 1}, *rows):
+            file.write(orjson.dumps(row, option=options))
+    return path
 
 
 @dataclass

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import cognitive_memory_core as core
+from benchmarks.fault_row import Seen
+from benchmarks.faults import upgrades
 from cognitive_memory_core.settings.configuration import Configuration
-from cognitive_memory_core.store.database import migrations, schema
+from cognitive_memory_core.store.database import schema
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
@@ -26,21 +25,8 @@ from tests.support.waiting import PATIENCE
 ROOT = Path(__file__).absolute().parents[2]
 NAMES = golden.names()
 SETTINGS = core.Settings.model_validate({"vector_store": {"backend": "exact"}})
-CHATTY = core.Settings.model_validate(
-    {"profile": {"merge_delay_seconds": 0, "merge_min_facts": 1}, "vector_store": {"backend": "exact"}}
-)
 EVERY = sized(11, 1)  # statements between two kills
 OPERATOR = core.Scene.operator()
-
-
-def tree(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return contents and times of all files; of locks, which some versions of filelock write anew, no times."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {path.relative_to(folder).as_posix(): (path.read_bytes(), _written(path)) for path in files}
-
-
-def _written(path: Path) -> int:
-    return 0 if path.suffix == ".lock" else path.stat().st_mtime_ns
 
 
 def version(path: Path) -> int:
@@ -115,16 +101,11 @@ async def test_a_chroma_folder_of_an_older_version_is_used_or_built_anew(name: s
 
 
 @pytest.mark.parametrize("name", [NAMES[0], NAMES[-1]])
-async def test_what_an_older_version_left_undone_is_done(name: str, tmp_path: Path) -> None:
-    """Jobs that an older version left in pending/ and failed/ become memory, and profiles grow from them."""
-    data = golden.unpacked(name, tmp_path / "data")
-    async with core.CognitiveMemory.open(CHATTY, data, clock=FrozenClock(fill.NOON)) as memory:
-        assert await memory.revive() == 1
-        assert await memory.drain(60)
-        texts = " ".join(event.text for event in await memory.events(OPERATOR, limit=100))
-        assert [number for number in range(3) if f"第 {number} 本书" not in texts] == []
-        assert {f"待办 {number}" for number in range(3)} <= {memo.text for memo in await memory.memos(fill.GROUP)}
-        assert await memory.failed_jobs() == []
+def test_what_an_older_version_left_undone_is_done(name: str, tmp_path: Path) -> None:
+    """Jobs that an older version left in pending/ and failed/ become memory; no row is lost, and the copy is whole."""
+    found = Seen()
+    upgrades.open_whole(tmp_path / "data", name, found)
+    assert found == Seen(opened=1), found.examples
 
 
 def test_an_older_overrides_file_is_in_force(tmp_path: Path) -> None:
@@ -141,54 +122,17 @@ def test_an_older_overrides_file_is_in_force(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES[:: sized(9, 1)])
 def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start(name: str, tmp_path: Path) -> None:
     """A migration killed before any of its statements leaves a ledger that the next start migrates, nothing lost."""
-    data = golden.unpacked(name, tmp_path / "data")
-    found, before = version(data / "ledger.db"), golden.rows_of(data / "ledger.db")
-    command = [sys.executable, "-m", "tests.golden.killed", str(data / "ledger.db"), str(tmp_path / "killed")]
-    subprocess.run([*command, str(EVERY)], cwd=ROOT, check=True)
-    killed = list((tmp_path / "killed").iterdir())
-    assert len(killed) * EVERY > 3 * (schema.FORMAT - found)
-    for folder in killed:
-        path = folder / "ledger.db"
-        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            migrations.migrate(connection, path)
-            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert version(path) == schema.FORMAT
-        assert golden.missing(before, golden.rows_of(path)) == []
-        if found < schema.FORMAT:
-            assert golden.rows_of(path.with_name(f"ledger.v{found}.db")) == before
-        shutil.rmtree(folder)
+    found = Seen()
+    upgrades.kill_statements(tmp_path, name, EVERY, found)
+    assert found["statements"] * EVERY > 3 * (schema.FORMAT - golden.format_of(name))
+    assert found["stuck"] == found["lost"] == 0, found.examples
 
 
-def of_later(path: Path, release: int, *, in_log: bool = False) -> sqlite3.Connection:
-    """Make a ledger one format newer; return the connection, which holds the change in the log if ``in_log``."""
-    connection = sqlite3.connect(path, isolation_level=None)
-    if in_log:
-        connection.execute("PRAGMA journal_mode = WAL")
-    connection.executescript(
-        f"BEGIN; PRAGMA user_version = {schema.FORMAT + 1}; PRAGMA application_id = {release}; COMMIT"
-    )
-    return connection
-
-
-@pytest.mark.parametrize("in_log", [False, True])
-async def test_a_directory_of_a_later_version_is_refused_untouched(tmp_path: Path, in_log: bool) -> None:
-    """A directory of a later version is refused with the release that it needs, and no file of it changes."""
-    data = golden.unpacked(NAMES[-1], tmp_path / "data")
-    async with core.CognitiveMemory.open(SETTINGS, data, background=False):
-        pass
-    connection = of_later(data / "ledger.db", 0x020301, in_log=in_log)
-    other = tmp_path / "other"
-    if in_log:
-        shutil.copytree(data, other)
-    connection.close()
-    if not in_log:
-        shutil.copytree(data, other)
-    assert (other / "ledger.db-wal").exists() == in_log
-    before = tree(other)
-    with pytest.raises(core.UnavailableError, match=r"需要 2\.3\.1 或更新的版本：什么都没有改动"):
-        async with core.CognitiveMemory.open(SETTINGS, other, background=False):
-            pass
-    assert tree(other) == before
+def test_a_directory_of_a_later_version_is_refused_untouched(tmp_path: Path) -> None:
+    """A later directory, with the change in its file or log, is refused with the release it needs, and none changes."""
+    found = Seen()
+    upgrades.refuse_later(tmp_path, NAMES[-1], found)
+    assert found == Seen(refused=2)
 
 
 async def test_a_ledger_without_its_format_is_called_damaged(tmp_path: Path) -> None:
