@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,75 +79,40 @@ async def slept(process: ChromaProcess) -> None:
     await process.sleep()
 
 
-async def test_a_cancelled_sleep_leaves_no_process(tmp_path: Path) -> None:
-    """If ending an inactive process is cancelled, the process still ends, at the latest when closing."""
-    for at in range(1, 30):
-        process = ChromaProcess(IndexLocation(str(tmp_path)), Bounds(closing=3.0), COMMAND)
-        went_so_far = await cancelled_at(lambda it=process: slept(it), at)  # type: ignore[misc]
-        await process.close()
-        await until_nothing_is_left(tmp_path)
-        if not went_so_far:
-            break
-
-
-async def requested(process: ChromaProcess, asking: str) -> None:
-    """Request the process number, as a write or a search, which does not wait for a slow start."""
+async def written(process: ChromaProcess) -> None:
+    """Request the process number by a write."""
     with suppress(core.UnavailableError):
-        await (process.write if asking == "write" else process.search)("pid")
+        await process.write("pid")
 
 
-@pytest.mark.parametrize("asking", ["write", "search"])
-async def test_cancelled_requests_leave_no_process(tmp_path: Path, asking: str) -> None:
-    """A process started for a request that was cancelled is ended when closing."""
+async def searched(process: ChromaProcess) -> None:
+    """Request the process number by a search, which does not wait for a slow start."""
+    with suppress(core.UnavailableError):
+        await process.search("pid")
+
+
+@pytest.mark.parametrize("use", [slept, written, searched])
+async def test_a_cancelled_use_leaves_no_process(tmp_path: Path, use: Callable[[ChromaProcess], Any]) -> None:
+    """A process whose request or sleep was cancelled is ended, at the latest when closing."""
     for at in range(1, 30):
         process = ChromaProcess(IndexLocation(str(tmp_path)), Bounds(closing=3.0), COMMAND)
-        went_so_far = await cancelled_at(lambda it=process: requested(it, asking), at)  # type: ignore[misc]
+        went_so_far = await cancelled_at(partial(use, process), at)
         await process.close()
         await until_nothing_is_left(tmp_path)
         if not went_so_far:
             break
 
 
-async def lives_cancelled_at_random(data_dir: Path, rounds: int, longest: float) -> None:
-    """Open a memory repeatedly, each time cancelled at a random moment; check that everything is released."""
+@pytest.mark.timeout(sized(300, 3600))
+async def test_cancellation_at_random_moments_leaves_nothing(tmp_path: Path) -> None:
+    """Memories cancelled at random moments leave no child process, thread, lock or file handle."""
     dice = random.Random(27)
     turns: list[str] = []
-    for _ in range(rounds):
-        life = lived_with_chroma(data_dir) if dice.random() < 0.5 else lived(data_dir, turns)
-        await cancelled_after(life, dice.uniform(0, longest))
-        await until_nothing_is_left(data_dir)
-    assert set(turns) <= set(await opens_again(data_dir))
-
-
-async def test_cancellation_at_random_moments_leaves_nothing(tmp_path: Path) -> None:
-    """A memory cancelled at random moments leaves no child process, thread, lock or file handle."""
-    await lives_cancelled_at_random(tmp_path, 4, 2.0)
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(3600)
-async def test_two_hundred_cancelled_lives_leave_nothing(tmp_path: Path) -> None:
-    """Two hundred memories cancelled at random moments leave no child process, thread, lock or file handle."""
-    await lives_cancelled_at_random(tmp_path, 200, 4.0)
-
-
-async def test_cancelled_twice_while_closing_the_ledger_is_whole(tmp_path: Path) -> None:
-    """Cancelling the closing twice still waits for its end before the cancellation is raised."""
-    entered = asyncio.Event()
-
-    async def life() -> None:
-        async with core.CognitiveMemory.open(SETTINGS, tmp_path):
-            entered.set()
-            await asyncio.Event().wait()
-
-    task = asyncio.create_task(life())
-    await entered.wait()
-    task.cancel()
-    await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.wait({task})
-    assert task.cancelled()
-    await until_nothing_is_left(tmp_path)
+    for _ in range(sized(4, 200)):
+        life = lived_with_chroma(tmp_path) if dice.random() < 0.5 else lived(tmp_path, turns)
+        await cancelled_after(life, dice.uniform(0, sized(2, 4)))
+        await until_nothing_is_left(tmp_path)
+    assert set(turns) <= set(await opens_again(tmp_path))
 
 
 OBSTACLES = {"owner.lock": "folder", "ledger.db": "rubbish", "queues": "file", "queues/pending": "file"}
