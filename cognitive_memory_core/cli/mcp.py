@@ -18,7 +18,7 @@ from ..directory_owner import is_owned
 from ..domain.ids import checked_id
 from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
-from ..mcp_server.exchange import bot_exchange
+from ..mcp_server.bot_exchange import bot_exchange
 from ..memory.cognitive_memory import CognitiveMemory
 from ..tools import ToolCaller, failure
 from .bot_directory import BotDirectory, owning

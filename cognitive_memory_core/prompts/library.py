@@ -35,7 +35,8 @@ from .answers import (
     triaged_in,
     words_in,
 )
-from .rendering import PeopleList, block, people_list_of
+from .people_list import PeopleList, people_list_of, shown_name
+from .rendering import block
 
 SEPARATOR = "<!-- prompt -->"
 LONGEST_TEMPLATE = 20_000  # characters
@@ -247,7 +248,7 @@ def _shared_placeholders(
     return {
         "time": rendering.moment(when),
         "calendar": f"本周一{this}，下周一{following}",  # models compute 下周三 badly without them
-        "place": f"群聊 {rendering.shown_name(place.name) or '群'}({defused(place.id)})" if place.id else "私聊",
+        "place": f"群聊 {shown_name(place.name) or '群'}({defused(place.id)})" if place.id else "私聊",
         "people": block("名单", "\n".join(one.removesuffix(" 又名 ") for one in people)),
         "neighbours": block("已记住", rendering.neighbours(job_context.neighbours, people_list, when.tzinfo)),
         "lines": block("聊天", rendering.numbered_lines(lines, people_list, when, before, marks_admins=marks_admins)),

@@ -23,8 +23,8 @@ from . import event_rows
 from .archive import Archive
 from .beliefs import BeliefBook
 from .consent import ConsentBook
-from .database.connections import examined
 from .database.database import Check, Database, Snapshot, Table, reads, writes
+from .database.examination import examined
 from .database.rows import BELIEF, bound, instant_of, micros, refresh_words
 from .erasure import Eraser
 from .events import EventLedger

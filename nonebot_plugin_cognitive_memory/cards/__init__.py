@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import cognitive_memory_core as core
 
 from .. import replies
-from ..onebot import plain_lines
+from ..markdown import plain_lines
 from ..replies.status import Remark
 from . import fonts
 from .layout import Accent, Block, Card, CardLayout, Theme

@@ -11,7 +11,7 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from ..erasure import erased_person, erased_place
-from ..onebot import plain_lines
+from ..markdown import plain_lines
 from .charts import days_of, graph
 from .memories import YEAR, calendar_of
 from .pages import minute

@@ -21,9 +21,9 @@ LINES = sized(1_000, 5_000)
 @pytest.fixture(autouse=True)
 def hurried(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask for page after page without a pause."""
-    from nonebot_plugin_cognitive_memory.commands import backfill
+    from nonebot_plugin_cognitive_memory.commands import history_pages
 
-    monkeypatch.setattr(backfill, "PAUSE", 0.0)
+    monkeypatch.setattr(history_pages, "PAUSE", 0.0)
 
 
 @pytest.fixture(autouse=True)

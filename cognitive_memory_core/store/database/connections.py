@@ -1,28 +1,20 @@
-"""Opens connections, and snapshots on those that read, and examines a file for damaged rows.
+"""Opens connections, and snapshots on those that read.
 
 Reads that a thread carries out together see one state of the file. What they found is kept until another connection
 writes to the file or caches are cleared.
-
-The check at opening (``quick_check``) reads the structure of the file only. A flipped bit in an id leaves table and
-index apart: the row is there, and a read that goes through the index does not find it. ``examined`` finds such rows.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Generator, Hashable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
-from datetime import datetime
+from collections.abc import Generator, Hashable
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeVar
 
-from ...errors import UnavailableError
-from ...tasks import seen
 from ...text.characters import register_cache
 from . import migrations
 
@@ -123,80 +115,3 @@ def _connection(path: Path, mode: str, kind: type[C]) -> C:
     return sqlite3.connect(
         uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
     )
-
-
-MOST_ROWS = 20  # of each table
-_SCOPE = "agent || char(31) || {kind} || char(31) || CASE {kind} WHEN 'group' THEN group_id ELSE user_id END"
-_JSON = "CASE WHEN json_valid({0}) THEN json_type({0}) = 'array' END"
-ROWS = {  # what holds for each row of a table, beyond what SQLite checks
-    "events": (
-        f"request_type IN ('group', 'private') AND scope = {_SCOPE.format(kind='request_type')}"
-        f" AND {_JSON.format('subjects')} AND {_JSON.format('message_ids')}"
-    ),
-    "messages": f"request_type IN ('group', 'private') AND scope = {_SCOPE.format(kind='request_type')}",
-    "beliefs": " AND ".join(_JSON.format(name) for name in ("tags", "message_ids", "event_ids", "supporters")),
-}
-
-
-async def examined(path: Path, rows: Mapping[str, str] = ROWS) -> list[str]:
-    """Return the damage of a file that can be read nevertheless, one line each in SQLite's words; change nothing.
-
-    Tables are compared with their indexes and rows with themselves: ``rows`` is, by table, an SQL condition that must
-    hold for each row. If the caller is cancelled, the examination has ended when the cancellation is raised.
-    """
-    halt = threading.Event()
-    work = asyncio.ensure_future(asyncio.to_thread(_examined, path, rows, halt))
-    try:
-        return await asyncio.shield(work)
-    finally:
-        halt.set()
-        await asyncio.wait({work})
-        seen(work)
-
-
-def _examined(path: Path, rows: Mapping[str, str], halt: threading.Event) -> list[str]:
-    damages: list[str] = []
-    try:
-        with closing(opened_for_reading(path)) as connection:
-            connection.set_progress_handler(halt.is_set, STEPS)
-            tables = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage").fetchall()
-            for (table,) in tables:  # one read transaction each: the log can be emptied in between
-                damages += _of_table(connection, table, rows.get(table, "TRUE"))
-    except sqlite3.OperationalError as refused:
-        raise UnavailableError(str(refused)) from refused
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as damage:
-        damages.append(str(damage))
-    return damages
-
-
-def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:
-    """Compare a table with its indexes and its rows with a condition; read every text until one is not readable."""
-    for (found,) in connection.execute(f"PRAGMA integrity_check('{table}')"):
-        if found != "ok":
-            yield f"{table}: {found}"
-    if holds != "TRUE":
-        for (seq,) in connection.execute(
-            f"SELECT seq FROM {table} WHERE NOT coalesce({holds}, FALSE) LIMIT {MOST_ROWS}"
-        ):
-            yield f"{table}: row {seq}"
-    columns = [name for _, name, kind, *_ in connection.execute(f"PRAGMA table_info('{table}')") if kind == "TEXT"]
-    instants = [index for index, name in enumerate(columns) if name.endswith("_at")]
-    if not columns:
-        return
-    try:
-        for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table}"):
-            for index in instants:
-                if not _is_instant(row[index]):
-                    yield f"{table}.{columns[index]}"
-                    return
-    except sqlite3.OperationalError as refused:
-        if "UTF-8" not in str(refused):
-            raise
-        yield f"{table}: UTF-8"
-
-
-def _is_instant(text: str | None) -> bool:
-    try:
-        return text is None or bool(datetime.fromisoformat(text))
-    except (TypeError, ValueError):
-        return False

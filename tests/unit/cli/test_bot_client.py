@@ -13,7 +13,7 @@ import pytest
 
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import MistakeError, UnavailableError
-from cognitive_memory_core.mcp_server.exchange import bot_exchange
+from cognitive_memory_core.mcp_server.bot_exchange import bot_exchange
 
 TOKEN = "canary-token"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.store.database.connections import examined as ledger_examined
+from cognitive_memory_core.store.database.examination import examined as ledger_examined
 from cognitive_memory_core.store.ledger import Ledger
 from tests import golden
 from tests.golden import fill
