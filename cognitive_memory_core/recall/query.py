@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -233,6 +235,7 @@ def with_present_names(item: Named, people: Mapping[str, Person]) -> Named:
 QUERY_LENGTH = 4_000
 SHORT = 20
 SAYS_LITTLE = 0.9  # weight below which every term of a greeting lies; the least question of 146 has a term of 0.95
+PHRASE = 3  # terms of a word that is a phrase: few repeat one
 LINES = 32  # lines of a batch that are searched for people and for who is asked about
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
@@ -264,6 +267,24 @@ class Query:
         rest = without_formulas(self.said)
         told = self.terms if rest == self.said and "\n" not in rest else query_terms(rest, characters=True)
         return all(telling_of(term) < SAYS_LITTLE for term in told)
+
+    def known_share(self, heard: AbstractSet[str], texts: Sequence[frozenset[str]]) -> float:
+        """Return which share of its words is known, each weighed by how telling it is; 1 for a single word.
+
+        Words stand between blanks. One is known if a term of it is ``heard``, or one of the ``texts`` has all of its
+        characters; of a phrase any character is enough.
+        """
+        split = ([*filter(self.terms.__contains__, query_terms(word))] for word in self.said.split())
+        words = [terms for terms in split if terms]
+        if len(words) <= 1:
+            return 1.0
+        weights, known = [math.fsum(map(telling_of, terms)) / len(terms) for terms in words], 0.0
+        for terms, weight in zip(words, weights, strict=True):
+            characters = frozenset("".join(terms))
+            by_any = characters.union(terms) if len(terms) >= PHRASE else terms
+            if not heard.isdisjoint(by_any) or any(map(characters.issubset, texts)):
+                known += weight
+        return known / math.fsum(weights)
 
 
 def query_of(text: str, scene: Scene, reference: datetime, names: Names | None = None) -> Query:

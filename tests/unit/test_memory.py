@@ -227,6 +227,49 @@ async def test_a_greeting_brings_no_memories(tmp_path: Path, greeting: str) -> N
         assert "相关回忆" in {section.title for section in (await memory.context(GROUP, "阿棠能吃花生吗")).sections}
 
 
+NEVER_SPOKEN_OF = [
+    "asdfqwer 不存在的东西",
+    "不存在的东西 asdfqwer",
+    "qwerty 什么东西",
+    "zxcvbn 存在的问题",
+    "asdf 今天的事情",
+    "xyzzy 那个东西在哪里",
+    "wertyu 不知道的东西",
+    "blahblah 还没有的东西",
+    "zzzz9999 存在",
+    "鸑鷟 现在怎么样",
+    "没有这种东西 asdasd",
+    "wedding",
+    "wedding 什么时候",
+]
+
+
+@pytest.mark.parametrize("asked", NEVER_SPOKEN_OF)
+@pytest.mark.parametrize("kinds", [(), ("message",), ("event", "message")], ids=["events", "lines", "both"])
+async def test_a_search_for_what_nobody_spoke_of_finds_nothing(
+    tmp_path: Path, asked: str, kinds: tuple[str, ...]
+) -> None:
+    """A search finds nothing if only its common words were ever said, though events and lines have these."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠的东西存在门口的柜子里", "阿棠说这个问题一直存在，大家都不知道怎么办")
+        said = "今天的东西放在哪里了", "不知道，没有人说过这种事情", "那个问题还存在吗", "现在怎么样，什么时候好"
+        for number, text in enumerate(said):
+            await memory.observe(a_message(text, STRANGER, NOON - timedelta(minutes=90 - number)))
+        assert await memory.search_events(GROUP, asked, kinds=kinds) == []
+        assert await memory.search_events(GROUP, "门口 东西", kinds=kinds or ("event",))
+
+
+async def test_a_search_with_some_words_of_its_own_still_finds(tmp_path: Path) -> None:
+    """An event is found by one of two words if the other was said in the place, or is split in the event."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠养了一只猫，名叫橘子")
+        assert [hit.event.text for hit in await memory.search_events(GROUP, "养猫 花费")]
+        assert await memory.search_events(GROUP, "橘子 绝育手术 宠物医院") == []
+        await memory.observe(a_message("宠物医院的绝育手术要预约", STRANGER, NOON - timedelta(hours=1)))
+        assert await memory.drain(PATIENCE)
+        assert [hit.event.text for hit in await memory.search_events(GROUP, "橘子 绝育手术 宠物医院")]
+
+
 async def test_an_id_stands_once_in_a_context(tmp_path: Path) -> None:
     """A person's id stands behind their first name only, and behind every one if somebody else bears that name."""
     double = Scene.group("10001", "2000008", user_name="路人")

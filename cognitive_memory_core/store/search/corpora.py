@@ -107,6 +107,11 @@ class Corpora:
         with self._rows(connection, LineRows, *place_filter(search.read_filter)) as rows:
             return found_lines(rows, search, partial(MESSAGES.at, connection, search.read_filter))
 
+    def heard(self, connection: Connection, terms: Sequence[str], read_filter: ReadFilter) -> frozenset[str]:
+        """Return which of the terms are in lines of the place that the read filter does not leave out."""
+        with self._rows(connection, LineRows, *place_filter(read_filter)) as rows:
+            return rows.heard(terms, read_filter.without)
+
     @staticmethod
     def surround(
         connection: Connection, found: Sequence[FoundLine], read_filter: ReadFilter, around: int | None = None

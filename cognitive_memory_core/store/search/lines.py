@@ -166,6 +166,14 @@ class LineRows(WordRows):
         self._talk = without, talk
         return talk
 
+    def heard(self, terms: Sequence[str], without: frozenset[str]) -> frozenset[str]:
+        """Return which of the terms the lines have, without those of some people."""
+        if not len(self):
+            return frozenset()
+        term, row, having = self.find(np.fromiter(map(hashed, terms), np.uint32))
+        left_out = np.bincount(term[self.talk(without).position[row] < 0], minlength=len(terms))
+        return frozenset(term for term, count in zip(terms, (having - left_out).tolist(), strict=True) if count)
+
     def admitted(self, read_filter: ReadFilter) -> Mask:
         """Return which lines the narrowing parts of a read filter admit, its scene and ``without`` apart."""
         about = self.about.values
