@@ -39,17 +39,13 @@ async def test_every_listed_command_answers(tmp_path: Path, version: Version) ->
     async with open_bot(tmp_path, {"only": ONLY}, version=version) as (_, client):
         for chinese, english in listed():
             for head in (f"/记忆 {chinese}", f"/memory {english}"):
-                answer = await client.ask(f"{head} {WORDS.get(english, '')}".strip(), group=GROUP, user=_next())
+                answer = await client.ask(f"{head} {WORDS.get(english, '')}".strip(), group=GROUP, user=next(_people))
                 assert answer
                 assert "没有这个子命令" not in answer
                 assert not answer.startswith("写法") or english == "why"
 
 
 _people = iter(range(10001, 99999))
-
-
-def _next() -> int:
-    return next(_people)
 
 
 def test_the_page_shows_every_command() -> None:

@@ -61,7 +61,7 @@ async def test_disk_full(tmp_path: Path) -> None:
         async with open_bot(tmp_path, {"probe": PROBE}) as (bot, client):
             await client.ask("第一句说苹果", group=GROUP)
             assert "【相关回忆】" in await client.ask_until("苹果", "【相关回忆】", group=GROUP)
-            await _worked_off(bot)
+            await until(lambda: not _jobs(bot))  # a completed job frees its disk space
             answer = ""
             for _ in range(5):  # a finished background task frees a block, enough for a job
                 junk, before = fill(disk), _jobs(bot)
@@ -73,11 +73,6 @@ async def test_disk_full(tmp_path: Path) -> None:
             junk.unlink()
             assert "StorageRefused" not in await client.ask("第三句说橘子", group=GROUP)
             assert "第三句说橘子" in await client.ask_until("橘子", "第三句说橘子", group=GROUP)
-
-
-async def _worked_off(bot: BotProcess) -> None:
-    """Wait until no job is left, since a completed job frees its disk space."""
-    await until(lambda: not _jobs(bot))
 
 
 async def _logged(bot: BotProcess, wanted: str) -> None:

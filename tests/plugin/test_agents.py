@@ -11,7 +11,7 @@ from nonebug import App
 
 import cognitive_memory_core as core
 
-from .test_http_access import mounted
+from .test_http_access import a_site, mounted
 from .web import TOKEN, client, served
 
 AGENT, OTHER = "the-token-of-an-agent", "the-token-of-another"
@@ -40,14 +40,10 @@ def answer_of(response: Any) -> dict[str, Any]:
 @pytest.fixture
 async def port(app: App) -> AsyncGenerator[int, None]:
     """Serve the interface of the bot with two agents."""
-    from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.http import mount_agents
-    from nonebot_plugin_cognitive_memory.http.routes import Backing
-    from nonebot_plugin_cognitive_memory.http.site import Site
 
-    settings = core.Settings.from_mapping(SETTINGS)
-    site = Site(TOKEN, (), Backing(get_memory, lambda: settings))
-    assert mount_agents(site, settings)
+    site = a_site(**SETTINGS)
+    assert mount_agents(site, core.Settings.from_mapping(SETTINGS))
     async with served(mounted(site)) as at:
         yield at
 
@@ -128,15 +124,10 @@ def test_bad_agents_are_refused(agents: Any) -> None:
 
 def test_without_the_sdk(monkeypatch: pytest.MonkeyPatch, log: list[str], app: App) -> None:
     """Without the SDK nothing is mounted, and agents that are set are told what to install."""
-    from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.http import mount_agents
-    from nonebot_plugin_cognitive_memory.http.routes import Backing
-    from nonebot_plugin_cognitive_memory.http.site import Site
 
     monkeypatch.setattr(core.mcp_server, "is_installed", lambda: False)
-    settings = core.Settings.from_mapping(SETTINGS)
-    site = Site(TOKEN, (), Backing(get_memory, lambda: settings))
-    assert not mount_agents(site, core.Settings.from_mapping({"http": {"token": TOKEN}}))
+    assert not mount_agents(a_site(), core.Settings.from_mapping({"http": {"token": TOKEN}}))
     assert not log
-    assert not mount_agents(site, settings)
+    assert not mount_agents(a_site(), core.Settings.from_mapping(SETTINGS))
     assert "[mcp]" in log[0]

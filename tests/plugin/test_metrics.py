@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.figures import IndexState, MergeState, Spending, Totals
 from cognitive_memory_core.domain.job import QueueCounts
 
-from .test_http_access import mounted
+from .test_http_access import a_site, mounted
 from .web import TOKEN, client, served
 
 SCRAPER = "the-token-of-the-scraper"
@@ -39,14 +39,10 @@ def samples(family: Any) -> dict[Any, float]:
 @pytest.fixture
 async def port(app: App) -> AsyncGenerator[int, None]:
     """Serve the interface of the bot with its metrics."""
-    from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory.http import mount_metrics
-    from nonebot_plugin_cognitive_memory.http.routes import Backing
-    from nonebot_plugin_cognitive_memory.http.site import Site
 
-    settings = core.Settings.from_mapping(SETTINGS)
-    site = Site(TOKEN, (), Backing(get_memory, lambda: settings))
-    assert mount_metrics(site, settings)
+    site = a_site(**SETTINGS)
+    assert mount_metrics(site, core.Settings.from_mapping(SETTINGS))
     async with served(mounted(site)) as at:
         yield at
 
@@ -131,26 +127,22 @@ def test_the_dashboard_shows_what_there_is() -> None:
 
     exposed = NAMES.findall(described(a_status(without_model=("historian",)), ()).decode())
     dashboard = json.loads(DASHBOARD.read_text("utf-8"))
-    asked = {name for expression in _expressions(dashboard) for name in NAMES.findall(expression)}
+    asked = {
+        name
+        for panel in dashboard["panels"]
+        for target in panel.get("targets", ())
+        for name in NAMES.findall(target["expr"])
+    }
     assert len(asked) > 10
     assert {name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum") for name in asked} <= set(exposed)
 
 
-def _expressions(dashboard: Mapping[str, Any]) -> list[str]:
-    return [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
-
-
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch, log: list[str], app: App) -> None:
     """Without the client library nothing is mounted; whoever set a token for it is told what to install."""
-    from nonebot_plugin_cognitive_memory import get_memory
     from nonebot_plugin_cognitive_memory import http as mounting
-    from nonebot_plugin_cognitive_memory.http.routes import Backing
-    from nonebot_plugin_cognitive_memory.http.site import Site
 
     monkeypatch.setattr(mounting, "find_spec", lambda _: None)
-    settings = core.Settings.from_mapping(SETTINGS)
-    site = Site(TOKEN, (), Backing(get_memory, lambda: settings))
-    assert not mounting.mount_metrics(site, core.Settings.from_mapping({"http": {"token": TOKEN}}))
+    assert not mounting.mount_metrics(a_site(), core.Settings.from_mapping({"http": {"token": TOKEN}}))
     assert not log
-    assert not mounting.mount_metrics(site, settings)
+    assert not mounting.mount_metrics(a_site(), core.Settings.from_mapping(SETTINGS))
     assert "[metrics]" in log[0]

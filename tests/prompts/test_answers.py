@@ -73,7 +73,7 @@ def test_any_json_is_read_or_refused(purpose: str, answer: Any) -> None:
         seen = ASKED[purpose].parse(json.dumps(answer))
     except BadAnswer:
         return
-    for said in _statements(seen):
+    for said in seen if isinstance(seen, tuple) else ():
         assert said.number in (1, 2) or purpose == "triage"
         assert 0.0 <= said.confidence <= 1.0
         assert said.same_as in (0, 1)
@@ -130,10 +130,6 @@ def _narrowed(seen: Any, expected: Any) -> Any:
     if isinstance(expected, list) and isinstance(seen, list) and len(seen) == len(expected):
         return [_narrowed(one, other) for one, other in zip(seen, expected, strict=True)]
     return seen
-
-
-def _statements(seen: Any) -> tuple[StatementAnswer, ...]:
-    return seen if isinstance(seen, tuple) else ()
 
 
 def _texts(plain: Any) -> list[str]:

@@ -6,54 +6,43 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support import older_system
-from tests.support.bot_homes import ENV, BotHome, end
+from tests.support.bot_homes import BotHome, end
 from tests.support.older_system import GROUP, GROUP_NAME, PERSON, fingerprint, make, summary, write_json
 
 WHOLE = {"profile": 2, "revision": 1, "event": 6, "memo": 3, "pin": 1, "job": 2}
 
 
-@pytest.fixture
-def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
-    """Return the directory of a bot that never started."""
-    made = BotHome(tmp_path / "bot", capsys)
-    made.path.mkdir()
-    made.write_env(*ENV)
-    return made
-
-
-def migrated(home: BotHome, path: Path, *words: str, exits: int = 0) -> tuple[Any, str]:
+def migrated(empty_home: BotHome, path: Path, *words: str, exits: int = 0) -> tuple[Any, str]:
     """Migrate a source; return what is printed as JSON, and what is said of pieces left out."""
-    status, out, err = home.run("migrate", str(path), *words, "--json")
+    status, out, err = empty_home.run("migrate", str(path), *words, "--json")
     assert status == exits, err
     return json.loads(out), err
 
 
-def test_a_whole_directory_comes_over_once(home: BotHome, tmp_path: Path) -> None:
+def test_a_whole_directory_comes_over_once(empty_home: BotHome, tmp_path: Path) -> None:
     """Everything that a dry run counts comes over and is found; a second run adds nothing; the source is unchanged."""
     source = make(tmp_path / "old" / "data")
     before = fingerprint(source)
-    told, err = migrated(home, source, "--dry-run", "--group", GROUP)
+    told, err = migrated(empty_home, source, "--dry-run", "--group", GROUP)
     assert (told, err) == ({"found": WHOLE, "left_out": 0}, "")
-    assert not home.data_dir.exists()
-    told, err = migrated(home, source, "--group", GROUP)
+    assert not empty_home.data_dir.exists()
+    told, err = migrated(empty_home, source, "--group", GROUP)
     assert (told, err) == ({"found": WHOLE, "rows": 13, "queued": 2, "left_out": 0}, "")
-    again, _ = migrated(home, source, "--group", GROUP)
+    again, _ = migrated(empty_home, source, "--group", GROUP)
     assert (again["rows"], again["queued"]) == (0, 0)
     assert fingerprint(source) == before
-    totals: Any = home.told("status")
+    totals: Any = empty_home.told("status")
     assert (totals["totals"]["events"], totals["totals"]["memos"], totals["totals"]["pins"]) == (6, 3, 1)
-    hits: Any = home.told("search", "asyncio", "--group", GROUP)
+    hits: Any = empty_home.told("search", "asyncio", "--group", GROUP)
     assert {hit["sender_id"] for hit in hits if "asyncio" in hit["text"]} == {PERSON}
-    profile = (home.data_dir / "profiles" / "users" / f"{PERSON}.md").read_text("utf-8")
+    profile = (empty_home.data_dir / "profiles" / "users" / f"{PERSON}.md").read_text("utf-8")
     assert "Python 开发者" in profile
-    history = home.data_dir / "profiles" / "history" / "users" / PERSON
+    history = empty_home.data_dir / "profiles" / "history" / "users" / PERSON
     assert [path.name for path in history.iterdir()] == ["20260221T023000.123456Z.md"]
 
 
-def test_people_and_groups_are_listed_by_the_names_that_the_source_tells(home: BotHome, tmp_path: Path) -> None:
+def test_people_and_groups_are_listed_by_the_names_that_the_source_tells(empty_home: BotHome, tmp_path: Path) -> None:
     """Everybody and every group whose name a profile, a place or an event tells is listed by it, the newest name."""
     source = make(tmp_path / "data", events=0)
     profiles = source / "cognitive" / "profiles"
@@ -73,13 +62,13 @@ def test_people_and_groups_are_listed_by_the_names_that_the_source_tells(home: B
             for n, (group, user, name) in enumerate(places)
         ],
     )
-    migrated(home, source, "--group", GROUP)
-    people, listed_places = home.listed()
+    migrated(empty_home, source, "--group", GROUP)
+    people, listed_places = empty_home.listed()
     assert people == {"10001": "青禾", "10002": "阿岚", "10003": "木槿", "10004": "白露"}
     assert listed_places == {GROUP: GROUP_NAME, "20002": "桌游群", "10003": "木槿"}
 
 
-def test_damaged_pieces_are_reported_one_by_one(home: BotHome, tmp_path: Path) -> None:
+def test_damaged_pieces_are_reported_one_by_one(empty_home: BotHome, tmp_path: Path) -> None:
     """Each piece that cannot be read is named with its reason; the rest comes over, of a broken list its beginning."""
     source = make(tmp_path / "data", events=0)
     rows = ",\n".join([json.dumps(summary(1)), "{}", "7", json.dumps(summary(2)), '{"summary": oops}'])
@@ -91,7 +80,7 @@ def test_damaged_pieces_are_reported_one_by_one(home: BotHome, tmp_path: Path) -
     (source / "cognitive" / "queues" / "pending" / "c.json").write_text("{", "utf-8")
     (source / "cognitive" / "chromadb").mkdir()
     (source / "cognitive" / "chromadb" / "chroma.sqlite3").write_bytes(b"no database" * 1_000)
-    told, err = migrated(home, source)
+    told, err = migrated(empty_home, source)
     assert told["found"] == {"profile": 2, "revision": 1, "event": 2, "memo": 2, "job": 2}
     for piece in (
         "end_summaries.json：不是完整的 JSON",
@@ -108,7 +97,7 @@ def test_damaged_pieces_are_reported_one_by_one(home: BotHome, tmp_path: Path) -
     assert told["left_out"] == len(err.splitlines()) == 9
 
 
-def test_hostile_ids_and_sizes_are_refused(home: BotHome, tmp_path: Path) -> None:
+def test_hostile_ids_and_sizes_are_refused(empty_home: BotHome, tmp_path: Path) -> None:
     """Ids that are paths or too long, texts over the limit and times out of range never reach the memory."""
     file = tmp_path / "end_summaries.json"
     rows = [
@@ -119,22 +108,22 @@ def test_hostile_ids_and_sizes_are_refused(home: BotHome, tmp_path: Path) -> Non
         {**summary(5, GROUP), "summary": {"a": 1}},
     ]
     write_json(file, rows)
-    told, _ = migrated(home, file, exits=1)
+    told, _ = migrated(empty_home, file, exits=1)
     assert told["found"] == {}
     profiles = tmp_path / "other" / "profiles" / "users"
     older_system.write_profile(profiles / "..x.md", "user", "../../x", "x", "x")
-    told, _ = migrated(home, tmp_path / "other", exits=1)
+    told, _ = migrated(empty_home, tmp_path / "other", exits=1)
     assert (told["found"], told["left_out"]) == ({}, 1)
 
 
-def test_beside_a_running_bot_only_the_dry_run_works(home: BotHome, tmp_path: Path) -> None:
+def test_beside_a_running_bot_only_the_dry_run_works(empty_home: BotHome, tmp_path: Path) -> None:
     """A migration beside a running bot is refused with its reason; a dry run is not."""
     source = make(tmp_path / "data", events=0)
-    home.data_dir.parent.mkdir(parents=True)
-    owner = home.start_owner()
+    empty_home.data_dir.parent.mkdir(parents=True)
+    owner = empty_home.start_owner()
     try:
-        status, _, err = home.run("migrate", str(source))
+        status, _, err = empty_home.run("migrate", str(source))
         assert (status, "机器人正在运行" in err) == (1, True)
-        assert home.run("migrate", str(source), "--dry-run")[0] == 0
+        assert empty_home.run("migrate", str(source), "--dry-run")[0] == 0
     finally:
         end(owner)

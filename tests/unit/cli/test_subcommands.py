@@ -20,23 +20,6 @@ from tests.support.bot_homes import ENV, GROUP, PERSON, BotHome, end, integrity
 WRITING = (("import", "{file}"), ("reindex",), ("migrate", "{file}"), ("status", "--retry"))
 
 
-@pytest.fixture
-def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
-    """Return a bot's directory whose memory holds an event, a memo and a pin."""
-    made = BotHome(tmp_path, capsys)
-    made.write_env(*ENV)
-    made.fill()
-    return made
-
-
-@pytest.fixture
-def empty_home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
-    """Return the directory of a bot that never started."""
-    made = BotHome(tmp_path, capsys)
-    made.write_env(*ENV)
-    return made
-
-
 def test_status_shows_the_figures(home: BotHome) -> None:
     """`status` shows where the files are and what they hold, in Chinese and as JSON."""
     status, out, err = home.run("status")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import datetime, timezone
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,6 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.mirrors import NoMirror
 from tests.support.telling import READING, a_memory, recalled, say
-from tests.support.waiting import PATIENCE, until
 
 
 @pytest.fixture
@@ -70,37 +67,6 @@ async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_
     async with a_memory(copy) as restored:
         assert "乌龙茶" in await recalled(restored, READING, "乌龙茶")
         assert [message.text for message in await restored.recent_messages(READING)] == ["刚说的"]
-
-
-async def test_a_backup_taken_while_turns_come_in_has_all_that_was_accepted(tmp_path: Path) -> None:
-    """Restored elsewhere, a backup does every turn that was accepted before it began, and none twice."""
-    accepted: list[int] = []
-    backups: dict[Path, set[int]] = {}
-
-    async def hand_in(memory: CognitiveMemory) -> None:
-        for number in count():
-            told = f"阿禾(2156083317) 收藏了第 {number} 张唱片"
-            await memory.remember(Turn(READING, memo=f"第 {number} 轮", observations=(told,), request_id=f"r{number}"))
-            accepted.append(number)
-            await asyncio.sleep(0.002)
-
-    async with a_memory(tmp_path / "data") as memory:
-        handing_in = asyncio.create_task(hand_in(memory))
-        for number in range(1, 4):
-            await until(lambda number=number: len(accepted) >= 8 * number)
-            before = set(accepted)
-            await memory.backup(tmp_path / str(number))
-            backups[(tmp_path / str(number)).rename(tmp_path / f"elsewhere-{number}")] = before
-        handing_in.cancel()
-        await asyncio.wait({handing_in})
-    for backup, before in backups.items():
-        async with a_memory(backup) as restored:
-            assert await restored.drain(PATIENCE)
-            texts = " ".join(event.text for event in await restored.events(READING, limit=1000))
-            assert (await restored.status()).jobs.failed == 0
-        counts = {number: texts.count(f"第 {number} 张唱片") for number in accepted}
-        assert all(counts[number] == 1 for number in before)
-        assert max(counts.values()) == 1
 
 
 async def test_nothing_is_overwritten(memory: CognitiveMemory, tmp_path: Path) -> None:
