@@ -170,9 +170,7 @@ async def add(visit: Visit) -> Response:
     """Hand in what somebody said as an observation, of which the historian makes a memory."""
     user_id, _ = await visit.person(visit.sent("user_id").strip())
     scene = visit.scene_of_person(visit.place(visit.sent("place")), user_id)
-    entry = await visit.memory.listings.person(visit.scene(), user_id)
-    is_id = user_id.isdigit() or bool(entry.name)  # a name that nobody has, or several have, is none
-    if scene is None or not (is_id or scene.kind == "private"):
+    if scene is None or not (scene.kind == "private" or await visit.is_person(user_id)):
         raise core.BadArgument(visit.words("question.needs_person"))
     job_id = await visit.memory.remember(core.Turn(scene, observations=[visit.sent("text")]))
     notice = visit.words("memories.added" if job_id else "memories.not_added")

@@ -53,6 +53,8 @@ async def question(visit: Visit) -> Response:
     place, in_force = visit.place(visit.asked("place")), visit.settings.query.model_dump()
     asker, person = await visit.person(visit.asked("user_id"))
     scene_there = visit.scene_of_person(place, asker) if visit.asked("text") else None
+    if scene_there and scene_there.kind == "group" and not await visit.is_person(asker):
+        scene_there = None  # a name that nobody has, or several have, is no id
     defaults = {slider.key: float(in_force[slider.key]) for slider in SLIDERS}
     weights = {slider.key: slider.read(visit.asked(slider.key), defaults[slider.key]) for slider in SLIDERS}
     return await visit.show_found(

@@ -152,6 +152,10 @@ class Visit:
         same = [one for one in found if said in (one.user_id, one.name)] or found
         return (same[0].user_id, same[0].name or said) if len(same) == 1 else (said, said)
 
+    async def is_person(self, user_id: str) -> bool:
+        """Return whether this is a number, or the id of somebody whose name is known."""
+        return user_id.isdigit() or bool((await self.memory.listings.person(self.scene(), user_id)).name)
+
     def number(self, name: str, default: int) -> int:
         """Return a query parameter as a whole number; ``default`` if it is none."""
         text = self.asked(name)

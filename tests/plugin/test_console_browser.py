@@ -126,7 +126,7 @@ async def test_the_console_by_keyboard_alone(shown: Console) -> None:
 
 
 async def test_a_slider_moves_the_scores(shown: Console) -> None:
-    """Moving a slider shows the question again with the other weight, without a new page, and stores nothing."""
+    """A moved slider answers again by the new weight, on the same page; a reload keeps it, and nothing is stored."""
 
     def driven() -> None:
         with browser(shown.address) as page:
@@ -139,6 +139,9 @@ async def test_a_slider_moves_the_scores(shown: Console) -> None:
             page.until(lambda: page.one("#answer").text != before)
             assert page.driver.execute_script("return window.same")
             assert page.one("#auto_top_k-value").text == "0"
+            moved = page.one("#answer").text
+            page.driver.refresh()
+            page.until(lambda: page.one("#answer").text == moved)
 
     await asyncio.to_thread(driven)
     assert shown.memory._settings.current.query.auto_top_k == 8

@@ -122,6 +122,16 @@ async def test_an_expected_memory_is_named_by_some_of_its_words(shown: Console) 
         assert "这里没有这样的记忆" in await visitor.look("/question", **asked, wanted="zzz")
 
 
+async def test_a_name_that_nobody_has_is_no_id(shown: Console) -> None:
+    """A question of somebody unknown by name is not answered but says what to write; an unknown number asks."""
+    asked = {"place": "group/20001", "text": "部署密钥什么时候换的"}
+    async with shown.visited() as visitor:
+        unknown = await visitor.look("/question", **asked, user_id="没这个人")
+        assert "在群里要写是谁在说：号码，或只有一个人用的名字" in unknown
+        assert "模型拿到的上下文" not in unknown
+        assert "模型拿到的上下文" in await visitor.look("/question", **asked, user_id="2999999")
+
+
 async def test_people_are_called_by_name_and_what_others_said_of_them_is_shown(shown: Console) -> None:
     """A person's page lists what others said of them; a filter and a field show a name for an id that has one."""
     async with shown.visited() as visitor:
