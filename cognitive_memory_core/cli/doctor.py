@@ -18,6 +18,7 @@ from datetime import datetime, timedelta, timezone
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from packaging.requirements import Requirement
 
@@ -132,6 +133,27 @@ def ledger(bot: BotDirectory) -> Iterator[Finding]:
     seen = snapshot.clock.seen_at if snapshot.clock else None
     if seen is not None and seen - datetime.now(timezone.utc) > CLOCK_BEHIND:
         yield fault(words.CLOCK_BEHIND, words.CLOCK_ADVICE, seen=f"{seen.astimezone(settings.zone):%Y-%m-%d %H:%M}")
+
+
+def ids(bot: BotDirectory) -> Iterator[Finding]:
+    """Yield a finding for each name in the settings of ids that decide who is recorded; a v12 id may have letters."""
+
+    async def known_as(kind: Literal["person", "group"], said: str) -> list[str]:
+        async with opened_reader(bot.settings, bot.place) as reader:
+            return await reader.known_as(kind, said)
+
+    capture = bot.settings.capture
+    for key, kind, listed in (
+        ("groups", "group", capture.groups),
+        ("ignore_groups", "group", capture.ignore_groups),
+        ("ignore_users", "person", capture.ignore_users),
+    ):
+        for said in listed:
+            known = asyncio.run(known_as(kind, said)) if bot.has_ledger and not said.isdecimal() else []
+            if not said.isdecimal() and known != [said]:
+                level = fault if known or not said.isascii() else hint
+                advice = words.id_advice(kind, known)
+                yield level(words.NAME_FOR_ID, advice, name=sentences.settings.env_name(f"capture.{key}"), said=said)
 
 
 def _nearest(path: Path) -> Path:
@@ -291,6 +313,7 @@ CHECKS: Mapping[str, Check] = {
     "open-door": open_door,
     "http": http,
     "bridges": bridges,
+    "ids": ids,
     "own-directory": own_directory,
     "writable": writable,
     "owner": owner,

@@ -36,6 +36,10 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     wanted = ReadFilter(Scene.operator(settings.agent), user, group, kinds)
     async with opened_reader(bot.settings, bot.existing_dir) as reader:
         hits = await reader.search(wanted, arguments.query[:LONGEST], top_k=arguments.n)
+        nothing = sentences.command_line.NOTHING_FOUND
+        for kind, said in (("person", user), ("group", group)) if not hits else ():
+            if said and (known := await reader.known_as(kind, said)) != [said]:
+                nothing = sentences.command_line.unknown_target(kind, said, known)
     figures, lines = list[Mapping[str, object]](), list[str]()
     for hit in hits:
         event, place = hit.event, sentences.report.place(hit.event.group_id, hit.event.user_id)
@@ -45,7 +49,7 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         quotes = [{"sender_id": quote.sender_id, "text": quote.text} for quote in event.quotes]
         at_score = {"happened_at": event.happened_at.isoformat(), "score": round(hit.score, 4)}
         figures.append({**told, "quotes": quotes, **at_score})
-    return show(arguments, figures, "\n".join(lines) or sentences.command_line.NOTHING_FOUND)
+    return show(arguments, figures, "\n".join(lines) or nothing)
 
 
 async def report(arguments: argparse.Namespace, bot: BotDirectory) -> int:

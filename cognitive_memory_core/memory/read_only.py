@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from ..consent import Consent
 from ..directory_owner import LEDGER
@@ -16,7 +17,7 @@ from ..domain.figures import Spending, Totals
 from ..domain.job import FailedJob, QueueCounts
 from ..domain.message import Hit
 from ..domain.quality import QualityReport
-from ..domain.reading import ReadFilter
+from ..domain.reading import PlaceListing, ReadFilter
 from ..errors import UnavailableError
 from ..models.embedding import EmbeddingQueue, embedding_of
 from ..ports import SystemClock
@@ -30,6 +31,8 @@ from ..settings.schema import Live, Settings
 from ..store.ledger import ClockState, Ledger
 from ..transfer import checked_target, exported
 from .forgetting import without_forgotten
+
+ALIKE = 1_000  # people or groups whose name contains what was said, at most
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,17 @@ class MemoryReader:
         read_filter = replace(read_filter, without=self.consent.opted_out)
         found = await Recall(sources, self._settings).search(read_filter, query, top_k=top_k)
         return self.consent.hits(read_filter, found.hits)
+
+    async def known_as(self, kind: Literal["person", "group"], said: str) -> list[str]:
+        """Return the ids of the people or groups whose id or name is ``said``: itself alone if it is an id."""
+        listings, agent, hidden = self.ledger.listings, self._settings.current.agent, self.consent.opted_out
+        if kind == "person":
+            people = await listings.people(agent, said, ALIKE)
+            known = [(one.user_id, one.name) for one in people if one.user_id == said or one.user_id not in hidden]
+        else:
+            wanted = PlaceListing(kind="group", text=said, is_counted=False)
+            known = [(one.scope.place_id, one.name) for one in await listings.places(agent, wanted, ALIKE)]
+        return [said] if said in dict(known) else [one for one, name in known if name == said]
 
     async def export(self, path: Path, *, user_id: str | None) -> int:
         """Write an export, complete or not at all.

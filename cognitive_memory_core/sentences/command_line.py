@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 USAGE = "用法："
 OPTIONS = "选项"
 HELP_OPTION = "显示这段说明"
@@ -79,6 +82,21 @@ IMPORTED = "导入 {count} 条新的，跳过看不懂的 {left_out} 行；向�
 WHOLE_NUMBER = "{text} 不是 1 到 {most} 的整数"
 
 
+def unknown_target(kind: Literal["person", "group"], said: str, known: Sequence[str]) -> str:
+    """Return that nothing is stored under what ``--user`` or ``--group`` says, and the ids of those of that name."""
+    what, option = ("人", "--user") if kind == "person" else ("群", "--group")
+    return f"没有找到：没有记过号码是 {said} 的{what}，{option} 要写号码{_called(known)}"
+
+
+def id_advice(kind: Literal["person", "group"], known: Sequence[str]) -> str:
+    """Return what to write in a setting in place of a name that these ids have."""
+    return f"改写 QQ {'' if kind == 'person' else '群'}号{_called(known)}；OneBot v12 的号码有字母，是号码就不用改"
+
+
+def _called(known: Sequence[str]) -> str:
+    return f"（叫这个的是 {'、'.join(known)}）" if known else ""
+
+
 UNKNOWN_SUBCOMMAND = "没有 {word!r:.60} 这个子命令"
 DEMO_NEEDS = "演示还缺 {packages}，请先运行 pip install 'nonebot-plugin-cognitive-memory[demo]'"
 NOT_UTF8, NOT_READABLE = "不是 UTF-8 编码", "没有读取权限"
@@ -142,6 +160,7 @@ NO_MODEL = "没有配置模型：由规则史官整理，认得的有限"
 NO_MODEL_ADVICE = "不想用模型就不用管；想用，照 docs/settings.md「接上模型」写三行"
 HALF_MODEL = "写了 {given}，没有写 {missing}：这个模型没有用上"
 HALF_MODEL_ADVICE = "在 .env 里写上 {missing}；不用这个模型，就删掉 {given}"
+NAME_FOR_ID = "{name} 里的「{said}」不是号码，当作号码不起作用"
 UNKNOWN_BRIDGE = "BRIDGES 里的 {name} 不是桥接的名字，没有接上"
 UNKNOWN_BRIDGE_ADVICE = "能写的有 {known}、openai:插件名"
 GUESSABLE = "{name} 只有 {length} 个字符，猜得出来"

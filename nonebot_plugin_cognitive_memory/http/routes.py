@@ -118,6 +118,14 @@ class OperatorAccess:
         if not (stored.events or stored.messages or beliefs.total):
             raise NothingThere(replies.http.UNKNOWN_GROUP)
 
+    async def check_person(self, user_id: str | None, found: object) -> None:
+        """Raise NothingThere if nothing was found of a person of whom the agent knows neither a name nor an event."""
+        if found or not user_id:
+            return
+        person, listing = await self.memory.listings.person(self.scene(), user_id), core.EventListing(user_id=user_id)
+        if not (person.name or person.has_opted_out or await self.memory.listings.events(self.scene(), listing, 1, 0)):
+            raise NothingThere(replies.http.UNKNOWN_PERSON)
+
     async def failed_jobs(self) -> list[core.FailedJob]:
         """Return the agent's failed jobs, and those whose files cannot be read, which name no agent."""
         failed = await self.memory.failed_jobs()
@@ -208,7 +216,7 @@ class WantedEvents(BaseModel):
 
 
 async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query()]) -> Answer:
-    """Return a page of the best hits of a search, or of a list; 404 for a group of which the agent has nothing."""
+    """Return a page of the best hits of a search, or of a list; 404 for a group or person the agent has nothing of."""
     memory, scene = operator.memory, operator.scene()
     if wanted.q:
         hits = await memory.search_events(
@@ -230,6 +238,7 @@ async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query(
         listing = core.EventListing(place=place, user_id=wanted.user_id or "")
         events = await memory.listings.events(scene, listing, wanted.limit, wanted.offset)
     await operator.check_group(wanted.group_id, events)
+    await operator.check_person(wanted.user_id, events)
     return EventList.of(events=events)
 
 

@@ -127,6 +127,8 @@ CALLS: list[tuple[str, str, Mapping[str, Any] | None]] = [
     ("GET", "/profiles/member/{group_id}/2000001/revisions", None),
     ("POST", "/profiles/member/{group_id}/2000001/restore", {"revision_id": REVISION}),
     ("GET", "/export?user_id={user_id}", None),
+    ("GET", "/events?user_id={user_id}", None),
+    ("GET", "/events?q=密语&user_id={user_id}", None),
 ]
 
 

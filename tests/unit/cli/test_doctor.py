@@ -98,6 +98,21 @@ def test_wrong_keys_and_values(home: BotHome, line: str, told: str) -> None:
     assert told in one["what"] + one["advice"]
 
 
+def test_a_name_where_an_id_belongs(home: BotHome) -> None:
+    """A name in a setting of ids is a fault that says what to write; a number is none, an unknown word a hint."""
+    home.fill()
+    home.write_env(*ENV, 'COGNITIVE_MEMORY__CAPTURE__IGNORE_USERS=["30001"]')
+    assert not found(home, "ids", "--offline")
+    home.write_env(*ENV, 'COGNITIVE_MEMORY__CAPTURE__IGNORE_GROUPS=["末班渡开发组"]')
+    group = the_only(home, "ids", "--offline")
+    assert (group["level"], "IGNORE_GROUPS 里的「末班渡开发组」" in group["what"]) == ("fault", True)
+    assert "QQ 群号" in group["advice"]
+    home.write_env(*ENV, 'COGNITIVE_MEMORY__CAPTURE__IGNORE_USERS=["米粒"]')
+    assert "叫这个的是 30001" in the_only(home, "ids", "--offline")["advice"]
+    home.write_env(*ENV, 'COGNITIVE_MEMORY__CAPTURE__GROUPS=["group-7f3a"]')
+    assert the_only(home, "ids", "--offline")["level"] == "hint"
+
+
 def test_unknown_bridges(home: BotHome) -> None:
     """A bridge that no chat plugin has is named with the ones that there are."""
     home.write_env(*ENV, 'COGNITIVE_MEMORY__BRIDGES=["llmchat", "openai:my_plugin", "ai-groupmate"]')
