@@ -26,7 +26,7 @@ from ..ports import Clock, Embedder, Nearest, Reranker, Vector, is_hashing
 from ..settings.schema import Decay, Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger
-from ..store.search.lines import FoundLine, FoundLines, LineSearch
+from ..store.search.lines import FoundLine, FoundLines, LineSearch, same_text
 from ..tasks import AWAY
 from ..text.questions import asks_for_number
 from .beliefs_and_profiles import BeliefSearch, ProfileReader, TurnProfiles
@@ -513,9 +513,9 @@ def _surround(answer: ContextAnswer, on: Snapshot) -> None:
     told = {key for event in answer.events for key in event.sources} | {one.line.key for one in answer.quotes}
     answer.question.sources.ledger.corpora.surround(on, answer.quotes, answer.question.read_filter, FOLLOWED)
     for one in answer.quotes:
-        after = list[Message]()
+        after = dict[object, Message]()
         for line in takewhile(lambda line: not answer.is_shown(line), one.after):
             if line.key not in told:
-                after.append(line)
+                after.setdefault((same_text(line.text), line.sender_id), line)  # none repeats another
                 told.add(line.key)
-        one.after = tuple(after)
+        one.after = tuple(after.values())

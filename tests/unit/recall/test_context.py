@@ -259,6 +259,15 @@ async def test_the_lines_after_a_quoted_one_stand_beside_it():
     assert "昨天拿来" not in lines[0]
 
 
+async def test_of_equal_lines_after_a_quoted_one_the_first_is_shown():
+    """What the same person says twice after a quoted line stands beside it once; what somebody else says, too."""
+    asked, said = a_line("乌龙茶是谁带来的", 0, id="asked"), a_line("我带的", 0.1, MAN, id="first")
+    for second, count in ((a_line("我带的", 0.2, MAN, id="again"), 1), (a_line("我带的", 0.2, id="other"), 2)):
+        talk = asked, said, second, a_line("又在喝", 30, id="newest")
+        lines = of_section(await (await quoting(*talk)).context(GROUP, "乌龙茶"), "相关原话")
+        assert lines[0].count("「我带的」") == count
+
+
 async def test_whom_the_question_names_is_shown_in_short():
     """In a group their names and the profile that they have there; never what was learned elsewhere, nor in private."""
     profiles, _ = await portraits_of(PERSON, OF_MAN, SECRET)
