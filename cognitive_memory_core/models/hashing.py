@@ -8,10 +8,10 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from operator import add
+from operator import add, mul
 
 from ..ports import HASHING, Calibration, Vector
-from ..text.terms import FUNCTION_WORDS, pieces_of, telling
+from ..text.terms import FUNCTION_WORDS, pieces_of, telling_of
 
 _BATCH = 16  # texts that may be embedded on the event loop
 _MOST_CACHED = 30_000  # features whose positions are cached
@@ -91,7 +91,7 @@ class HashingEmbedder:
 
     def _vector(self, sums: dict[int, float]) -> Vector:
         vector = array("f", bytes(4 * self._dimensions))
-        length = math.sqrt(math.fsum(value * value for value in sums.values()))
+        length = math.sqrt(math.fsum(map(mul, sums.values(), sums.values())))
         if length < _TOO_SHORT:
             vector[_NOTHING] = 1.0
             return vector
@@ -118,5 +118,4 @@ def _weight(feature: str) -> float:
         return _WEIGHT_OF_FUNCTION_WORD if feature[1:] in FUNCTION_WORDS else 1.0
     if feature.endswith(" "):
         return _WEIGHT_OF_PART
-    tells = math.prod(telling(char) for char in feature)
-    return tells if len(feature) == 1 else _WEIGHT_OF_PAIR * tells
+    return telling_of(feature) if len(feature) == 1 else _WEIGHT_OF_PAIR * telling_of(feature)

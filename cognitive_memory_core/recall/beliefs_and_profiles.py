@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import heapq
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from operator import mul
 
 from .. import sentences
@@ -25,12 +28,13 @@ from ..store.profiles import ProfileIndex
 from ..tasks import AWAY, PATIENCE, with_timeout
 from ..text.cleaning import clean_text
 from ..text.names import clean_name
-from ..text.terms import index_terms, query_terms
+from ..text.terms import SEARCHED, index_terms, query_terms, telling_of
 from .query import QUERY_LENGTH, CurrentNames
-from .ranking import MAX_RESULTS, covered, terms_of
+from .ranking import MAX_RESULTS, terms_of
 
 BELIEF_QUERY = 1_000  # characters
 MOST_SHOWN = 10  # of a turn
+SATURATION = 0.5  # coverage that counts as three quarters of a full one
 STRENGTH_SHARE = 0.3  # of the order in which a turn is shown beliefs; the rest is relevance
 Worded = Callable[[Scope, Belief], Belief | None]
 
@@ -256,6 +260,25 @@ class ProfileReader:
             return []
         shown = (row for row in rows if row[0].key not in hidden and _is_told(row[0], row[0].key))
         return [row for row in shown if self._consent.admits_profile(scene, row[0].key)]
+
+
+def covered(terms: Sequence[str], texts: Sequence[frozenset[str]]) -> list[float]:
+    """Return, for each text, the share of the query's term weight that the text contains, saturating, in [0, 1].
+
+    A term weighs more the rarer it is in the language and among the texts; one that no text has weighs as if one text
+    had it. Of a long query only the heaviest terms count, as many as are searched.
+    """
+    if not texts:
+        return []
+    count, asked = len(texts), frozenset(terms)
+    common = [asked & text for text in texts]
+    having = Counter(chain.from_iterable(common))
+    rarity = [math.log1p(count / number) for number in range(1, count + 1)]  # of a term that so many texts have
+    weights = {term: telling_of(term) * rarity[having[term] - 1 if term in having else 0] for term in asked}
+    heaviest = weights.values() if len(weights) <= SEARCHED else heapq.nlargest(SEARCHED, weights.values())
+    whole, weight_of = math.fsum(heaviest), weights.__getitem__  # fsum: the order of a set says nothing
+    shares = [min(math.fsum(map(weight_of, some)) / whole, 1.0) for some in common]
+    return [share * (1.0 + SATURATION) / (share + SATURATION) for share in shares]
 
 
 def events_of_lines(profile: Profile) -> dict[str, tuple[str, ...]]:

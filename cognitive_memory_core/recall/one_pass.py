@@ -44,7 +44,6 @@ from .ranking import (
     followed,
     fused,
     judged,
-    matched,
     terms_of,
     weighed,
     widened,
@@ -423,13 +422,12 @@ def _joined(
 ) -> list[Candidate]:
     """Fuse the two searches; what only a model finds near counts if it is near enough."""
     terms = question.query.terms
-    lexical = None if words is None else matched(terms, words)
-    if dense and not (question.query.people or lexical):
+    if dense and not (question.query.people or words):
         is_of_characters = is_hashing(question.sources.embedder)  # near where no word is common, too
         is_near = not is_of_characters and max(similarity for _, similarity in dense) >= NEAR
         shares_words = not all(terms_of(*event.wording).isdisjoint(terms) for event, _ in dense)
         dense = dense if is_near or shares_words else []
-    return fused(dense, lexical, question.settings.query.lexical_weight, least)
+    return fused(dense, words, question.settings.query.lexical_weight, least)
 
 
 def _replacing(question: Question, on: Snapshot, asked: Sequence[str]) -> list[Event]:

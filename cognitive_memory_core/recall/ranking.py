@@ -5,14 +5,11 @@ Candidates keep the parts of their scores, of which an explanation is made.
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import chain
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -24,7 +21,7 @@ from ..settings.schema import Decay
 from ..store.database.words import line_key
 from ..store.search.lines import same_text
 from ..text.characters import cleared_on_erasure
-from ..text.terms import SEARCHED, index_terms, telling_of
+from ..text.terms import index_terms
 
 Scored = tuple[Event, float]
 MAX_RESULTS, MAX_CANDIDATES = 200, 1_000
@@ -32,7 +29,6 @@ LEAST = 0.15  # relevance from which a hit counts as an answer to an identity qu
 NO_LINES: Mapping[int, float] = MappingProxyType({})
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
-SATURATION = 0.5  # coverage that counts as three quarters of a full one
 SECONDS_A_DAY = 86_400.0
 
 Factors = tuple[tuple[str, float], ...]
@@ -95,36 +91,6 @@ class Explanation:
     candidates: tuple[Candidate, ...] = ()
     section_tokens: tuple[int, ...] = ()
     lines: tuple[LineCandidate, ...] = ()
-
-
-def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
-    """Map the BM25 scores of a lexical search, which have no fixed scale, to [0, 1].
-
-    The score is absolute: the share of the query that a hit covers (:func:`covered`). Half of it is scaled by BM25
-    relative to the best hit, which accounts for rarity beyond these candidates and for text length.
-    """
-    best = max((score for _, score in found), default=0.0)
-    shares = covered(terms, [terms_of(*event.wording) for event, _ in found])
-    return [(event, share * (0.5 + 0.5 * score / best)) for (event, score), share in zip(found, shares, strict=True)]
-
-
-def covered(terms: Sequence[str], texts: Sequence[frozenset[str]]) -> list[float]:
-    """Return, for each text, the share of the query's term weight that the text contains, saturating, in [0, 1].
-
-    A term weighs more the rarer it is in the language and among the texts; one that no text has weighs as if one text
-    had it. Of a long query only the heaviest terms count, as many as are searched.
-    """
-    if not texts:
-        return []
-    count, asked = len(texts), frozenset(terms)
-    common = [asked & text for text in texts]
-    having = Counter(chain.from_iterable(common))
-    rarity = [math.log1p(count / number) for number in range(1, count + 1)]  # of a term that so many texts have
-    weights = {term: telling_of(term) * rarity[having[term] - 1 if term in having else 0] for term in asked}
-    heaviest = weights.values() if len(weights) <= SEARCHED else heapq.nlargest(SEARCHED, weights.values())
-    whole, weight_of = math.fsum(heaviest), weights.__getitem__  # fsum: the order of a set says nothing
-    shares = [min(math.fsum(map(weight_of, some)) / whole, 1.0) for some in common]
-    return [share * (1.0 + SATURATION) / (share + SATURATION) for share in shares]
 
 
 def fused(

@@ -18,16 +18,13 @@ from cognitive_memory_core.recall.ranking import (
     diversified,
     fused,
     judged,
-    matched,
     weighed,
     widened,
 )
 from cognitive_memory_core.settings.schema import Decay
-from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import an_event
 from tests.support.clock import SHANGHAI
 
-QUESTION = query_terms("阿棠喜欢喝什么茶")
 WORDS = ("阿棠", "喜欢", "乌龙茶", "爬山", "什么", "tea")
 SCORES = st.floats(0, 1)
 ANY_SCORES = st.floats() | SCORES
@@ -43,7 +40,7 @@ EVENTS = st.builds(
 )
 PEOPLE = st.frozensets(st.sampled_from("12345"), max_size=3)
 ROWS = st.lists(st.tuples(EVENTS, ANY_SCORES), max_size=8)
-WORDED = st.lists(st.tuples(EVENTS, st.floats(0, 1e300, exclude_min=True)), max_size=8)  # BM25 scores are above 0
+WORDED = st.lists(st.tuples(EVENTS, st.floats(0, 1, exclude_min=True)), max_size=8)  # these scores are above 0
 WINDOWS = st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
 SEVERAL = st.lists(WINDOWS, max_size=3).map(tuple)
 DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
@@ -69,7 +66,7 @@ STEPS = st.builds(Steps, SCORES, SEVERAL, DECAYS, INSTANTS, SCORES, LIMITS, PEOP
 
 def ranked(dense, lexical, steps, scores=None, known=()):
     """Run every ranking step as the retriever does; ``scores`` are a reranker's, ``known`` widens the result."""
-    hits = fused(dense, matched(QUESTION, lexical), steps.weight)
+    hits = fused(dense, lexical, steps.weight)
     told = scores and {hit.event.id: score for hit, score in zip(hits, scores, strict=False)}
     hits = above(widened(judged(hits, hits, told), known, 0.15), steps.floor)
     hits = weighed(hits, steps.windows, steps.people, steps.decay, steps.now)

@@ -70,11 +70,11 @@ class Corpora:
     def found_events(
         self, connection: Connection, terms: Sequence[str], read_filter: ReadFilter, limit: int
     ) -> list[tuple[Event, float]]:
-        """Return at most ``limit`` events that contain one of ``terms`` or more, highest BM25 score first."""
+        """Return at most ``limit`` events that contain one of ``terms`` or more, best first, each with its score."""
         if limit <= 0 or not terms:
             return []
         with self._rows(connection, EventRows, *place_filter(read_filter)) as rows:
-            scores = rows.bm25(terms) if len(rows) else np.zeros(0)
+            scores = rows.scores(terms) if len(rows) else np.zeros(0)
             shared = np.flatnonzero(scores)
             seqs = rows.seqs.values[shared]
         return _admitted(connection, read_filter, limit, seqs, scores[shared])

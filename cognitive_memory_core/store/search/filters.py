@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
 from ...domain.instants import Interval
 from ...domain.reading import EventListing, EventState, LineListing, ReadFilter
 from ...domain.scope import Scene
+from ...text.characters import cleared_on_erasure
 from ..database.connections import kept
 from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, micros, select
 
@@ -30,6 +32,8 @@ _STATES: Mapping[EventState, str] = {
 }
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=256)  # a question asks with the same one again and again
 def sql_filter(read_filter: ReadFilter) -> Filter:
     """Compile a read filter over ``events e``: the clause selects exactly the rows that the read filter admits."""
     person, kinds, is_private = read_filter.user_id, read_filter.kinds, read_filter.scene.kind == "private"
@@ -110,6 +114,8 @@ def scene_filter(scene: Scene) -> Filter:
     return f"(e.scope = ? OR ({own_words}))", (scene.scope.key, scene.agent, scene.user_id)
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=256)
 def place_filter(read_filter: ReadFilter) -> Filter:
     """Compile the filter of the whole place (or places) that contains every row that a read filter admits.
 

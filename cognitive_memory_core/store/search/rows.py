@@ -11,7 +11,7 @@ from sqlite3 import Connection
 from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from ...text.terms import SEARCHED
+from ...text.terms import SEARCHED, telling_of
 from ..database.connections import kept
 from ..database.rows import Row, always_kept, bound, listed, select
 from ..database.words import TERM_BYTES, hashed
@@ -20,6 +20,7 @@ from ..numpy_on_use import Array, DTypeLike, Mask, NDArray, Scores, Vectors, np
 READ = 32_768  # postings of a question that are read, a millisecond or two: else the commonest terms are left out
 ALWAYS_READ = 8  # terms that are read, however common
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25
+COVERED = 0.75  # how a share of a question's terms saturates: half of them count as 0.7 of all
 SORTED = 512  # scores that are sorted sooner than the highest of them are found
 FLOAT_BYTES = 4
 OVERHEAD = 1024  # bytes counted for every place, so that the number of empty places is bounded, too
@@ -254,13 +255,20 @@ class EventRows(WordRows):
     SOURCE = "events e"
     STANDING = "e.retired_at IS NULL AND length(e.words) % 4 = 0"  # else the file is damaged
 
-    def bm25(self, terms: Sequence[str]) -> Array:
-        """Return each row's BM25 score for the rarest of the distinct terms; 0 if it has none of them."""
+    def scores(self, terms: Sequence[str]) -> Array:
+        """Return how well each row answers a question of distinct terms, in [0, 1]; 0 if it has none of them.
+
+        That is the share of the terms that it has, saturating; a term weighs more the rarer it is in the place, and the
+        more telling in the language. Half of it is scaled by BM25 relative to the best row, for the length of texts.
+        """
         term, row, having = self.find(np.fromiter(map(hashed, terms), np.uint32), SEARCHED)
-        usual = max(len(self.terms.values) / max(len(self), 1), 1.0)
-        damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE / usual * self.lengths.values)
-        shared: Array = np.bincount(row, rarity_of(having, len(self))[term], len(self))
-        return shared * (SATURATION + 1) / (1 + damping)
+        rarity, count = rarity_of(having, len(self)), len(self)
+        weight = rarity * np.fromiter(map(telling_of, terms), np.float64)
+        whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
+        share: Array = np.minimum(np.bincount(row, weight[term], count) / whole, 1.0)
+        lengths = self.lengths.values * (count / max(len(self.terms.values), 1))
+        bm25 = np.bincount(row, rarity[term], count) / (1 + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths))
+        return share * (1 + COVERED) / (share + COVERED) * (0.5 + 0.5 * bm25 / (np.max(bm25, initial=0.0) or 1.0))
 
 
 class VectorRows(Rows):
