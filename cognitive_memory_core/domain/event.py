@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 from .. import sentences
@@ -14,7 +15,9 @@ from .ids import derived_id
 from .profile import ProfileKey
 from .scope import Scene, Scope
 
-_NESTED = str.maketrans({"“": "「", "”": "」", "„": "「", "‟": "「", "〝": "「", "〞": "」", "·": "・"})
+_NESTED = {"“": "「", "”": "」", "„": "「", "‟": "「", "〝": "「", "〞": "」", "·": "・"}
+_ENDING = re.compile(f"[{''.join(_NESTED)}]")
+_SIGN = re.compile(r"[\W_]")  # what may be none of a letter, number, accent or symbol
 ELLIPSIS = "…"
 Label = Callable[[str, str], str]
 
@@ -41,7 +44,11 @@ def shortened(text: str, limit: int | None) -> str:
 
 def nested(text: str) -> str:
     """Return a text on one line as it stands inside quotation marks, which no sign of it can close."""
-    return " ".join(text.translate(_NESTED).split())
+    return " ".join(_replaced(text).split())
+
+
+def _replaced(text: str) -> str:
+    return _ENDING.sub(lambda mark: _NESTED[mark[0]], text)
 
 
 def label_of(user_id: str, name: str) -> str:
@@ -63,7 +70,7 @@ def exchange(
         said = shortened(nested(one.text), longest)
         when = f"{day:%m-%d} " if day and day != days[-1] else ""
         if one.sender_id:
-            speaker = label(one.sender_id, one.sender_name.translate(_NESTED))
+            speaker = label(one.sender_id, _replaced(one.sender_name))
         else:
             speaker = sentences.context.THE_BOT if one.message_id else sentences.context.BOT_NOTED
         is_written = one.sender_id and not one.message_id
@@ -259,12 +266,7 @@ def without_quotes(event: Event, is_gone: Callable[[Quote], bool]) -> Event | No
 def duplicate_key(text: str) -> str:
     """Return the key that equal statements share: the text in NFKC, case-folded, without spaces and punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(filter(_is_said, folded)) or folded
-
-
-@lru_cache(maxsize=20_000)  # more characters than a busy chat uses
-def _is_said(char: str) -> bool:
-    return unicodedata.category(char)[0] in "LNMS"
+    return _SIGN.sub(lambda sign: sign[0] if unicodedata.category(sign[0])[0] in "LNMS" else "", folded) or folded
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import chain, islice, zip_longest
 
 from .. import sentences
@@ -22,10 +22,12 @@ from ..store.messages import MessageLog
 from ..store.names import NameBook
 from ..store.profiles import ProfileIndex
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, ErrorState
+from ..text.characters import register_cache
 from ..text.names import clean_name
 
 CAPACITY = 20_000  # messages
 PLACE_CAPACITY = 10_000  # messages of one place
+NOTED_FOR, MOST_NOTED = timedelta(hours=1), 10_000  # how long, and of how many people, names are not written again
 _Numbered = tuple[int, Message]
 
 
@@ -286,6 +288,12 @@ class NameObserver:
     def __post_init__(self) -> None:
         """Start without an error."""
         self.trouble = ErrorState("profile names")
+        self._noted: dict[tuple[Scope, str], Alias] = {}  # of each person in each place, as it was written last
+        register_cache(self)
+
+    def clear_caches(self) -> None:
+        """Drop what was written: it may be erased."""
+        self._noted.clear()
 
     async def note(self, seen: Sequence[Seen]) -> None:
         """Store the names of scenes. Raises StorageRefused, UnavailableError of the name book.
@@ -305,7 +313,16 @@ class NameObserver:
             if group_name not in ("", self.groups.get(scene.scope)):
                 self.groups[scene.scope] = group_name
                 renamed[ProfileKey.group(scene.group_id, scene.agent)] = group_name
-        new = await self.names.note_all([Alias(*name, min(at), max(at)) for name, at in told.items()])
+        sightings = [Alias(*name, min(at), max(at)) for name, at in told.items()]
+        unknown = [one for one in sightings if not self._is_noted(one)]
+        if len(self._noted) > MOST_NOTED:
+            self._noted.clear()
+        self._noted |= {(one.scope, one.user_id): one for one in unknown}  # before an erasure that begins meanwhile
+        try:
+            new = await self.names.note_all(unknown) if unknown else []
+        except BaseException:
+            self._noted.clear()
+            raise
         if new:
             self.on_changed({alias.scope for alias in new})
         for alias in new:
@@ -320,3 +337,10 @@ class NameObserver:
             except CognitiveMemoryError as refused:
                 failure = refused
         self.trouble.note(failure) if failure else self.trouble.end()
+
+    def _is_noted(self, alias: Alias) -> bool:
+        """Return whether a person had this name already when it was written, less than an hour before."""
+        before = self._noted.get((alias.scope, alias.user_id))
+        if before is None or before.name != alias.name:
+            return False
+        return before.first_seen_at <= alias.first_seen_at and alias.last_seen_at < before.last_seen_at + NOTED_FOR

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
+from itertools import chain
 
 from .. import sentences
 from ..consent import Consent
@@ -48,7 +49,7 @@ from .statements import called
 log = logging.getLogger(__name__)
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text
 MOST_NEAR = 10  # neighbours shown to a model
-LOOKED_AT = 12  # events per search; in private some of them are of groups
+LOOKED_AT, MOST_TEXTS = 12, 4  # events that are searched for a text, and texts that raise their number
 SEARCHED = 20  # texts of a job that are searched for
 LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
 NEAR = 0.15  # least share of a text's terms that an event must have to count as near
@@ -122,13 +123,14 @@ class SurroundingsReader:
         names, read_filter = called(job_context), ReadFilter(scene, without=self.consent.opted_out)
         told_before = dict[str, Event]()
         if isinstance(work, Turn):
-            # only what means the same on any day is looked up: 明天去北京 said twice means two trips
-            lasting = [text for text in dict.fromkeys(work.observations) if is_timeless(text, names)]
-            found = FactBook.events_of_observations(connection, scene.scope, scene.user_id, lasting) if lasting else {}
+            found = FactBook.events_of_observations(connection, scene.scope, scene.user_id, work.observations)
             told_before = {
                 text: event
                 for text, event in found.items()
-                if event.person == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
+                if event.person == scene.user_id
+                and event.scope == scene.scope
+                and read_filter.admits(event)
+                and is_timeless(text, names)  # 明天去北京 said twice means two trips
             }
             known = {text for text, event in told_before.items() if event.is_absolute or not self.asks_model}
             asked = [text for text in asked if text not in known]
@@ -159,22 +161,18 @@ class SurroundingsReader:
         it; among ``recent`` events also if only their quotes have it.
         """
         found: dict[str, tuple[float, Event]] = {}
-        words: dict[str, frozenset[str]] = {}  # of each event looked at
-        for text, voices in texts.items():
-            terms = _terms_of(text, names)
-            fewest = max(min(LEAST_COMMON, len(terms)), NEAR * len(terms))
-            looked_at = {event.id: event for event in recent if event.sender_id in voices}
-            searched = self.ledger.corpora.found_events(connection, terms, read_filter, LOOKED_AT)
-            looked_at |= {event.id: event for event, _ in searched}
-            for event in looked_at.values():
-                if event.id not in words:
-                    said = " ".join((event.text, *(quote.text for quote in event.quotes)))
-                    words[event.id] = frozenset(_terms_of(said, (*names, event.sender_name)))
-                common = len(words[event.id].intersection(terms))
-                is_near = common >= (1 if event.sender_id in voices else fewest)
-                if is_near and event.scope == read_filter.scene.scope:
-                    nearest = found.get(event.id, (0.0, event))[0]
-                    found[event.id] = max(common / len(terms), nearest), event
+        terms = {text: _terms_of(text, names) for text in texts}
+        wanted, most = tuple(dict.fromkeys(chain(*terms.values()))), LOOKED_AT * min(len(texts), MOST_TEXTS)
+        searched = [one for one, _ in self.ledger.corpora.found_events(connection, wanted, read_filter, most)]
+        own = [one for one in recent if one.sender_id in set().union(*texts.values())]
+        for event in {one.id: one for one in (*own, *searched) if one.scope == read_filter.scene.scope}.values():
+            said = " ".join((event.text, *(quote.text for quote in event.quotes)))
+            words = frozenset(_terms_of(said, (*names, event.sender_name)))
+            for text, voices in texts.items():
+                common, of_text = len(words.intersection(terms[text])), len(terms[text])
+                fewest = 1 if event.sender_id in voices else max(min(LEAST_COMMON, of_text), NEAR * of_text)
+                if 0 < common >= fewest:
+                    found[event.id] = max(common / of_text, found.get(event.id, (0.0, event))[0]), event
         best = sorted(found.values(), key=lambda pair: -pair[0])
         return [event for _, event in best[:MOST_NEAR]]
 

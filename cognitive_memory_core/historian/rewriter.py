@@ -120,8 +120,8 @@ class ModelHistorian:
                 texts[duplicate_key(note)] = as_noted(note, turn)
                 continue
             said = _marked(work.judged[number], least)
-            is_dated = not values_of(said.text) <= values_of(note)  # the same words on another day: another occasion
-            is_again = said.speaker in ("", turn.scene.user_id) and is_timeless(note) and not is_dated
+            is_again = said.speaker in ("", turn.scene.user_id) and is_timeless(note)
+            is_again = is_again and values_of(said.text) <= values_of(note)  # else dated: of another occasion later
             sources = tuple(dict.fromkeys((*turn.message_ids, *said.message_ids)))
             texts[duplicate_key(note)] = replace(said, message_ids=sources, observation=note if is_again else "")
         return [texts[duplicate_key(observation)] for observation in turn.observations]

@@ -7,12 +7,13 @@ import unicodedata
 
 from ..domain.event import shortened
 from ..errors import CognitiveMemoryError
-from .characters import CharacterTable
+from .characters import CharacterTable, replacing
 
 _MOST_MARKS = 3  # accents on one letter; no living script needs more
 _ERROR_LENGTH = 300
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _USUAL = re.compile("[\n\t -~\u3001\u3002\u3008-\u3011\u4e00-\u9fa5\uff01-\uff5e]*")  # nothing in it is changed
+_UNPLAIN = re.compile("[^\n\t -~\u3001\u3002\u4e00-\u9fa5]")  # any other sign may have a plainer spelling
 _BLANKS = "\u115f\u1160\u3164\uffa0\u2800"  # letters and symbols that show nothing, worn as invisible names
 JOINER = "\u200d"
 _UNSEEN_MARKS = frozenset("\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f")
@@ -23,7 +24,7 @@ _STRAY_JOINER = re.compile(f"(?<![{_EMOJI}\ufe0f]){JOINER}|{JOINER}(?![{_EMOJI}]
 
 def one_line(text: str, limit: int | None = None) -> str:
     """Clean a text and put it on one line; over ``limit`` characters it is cut and ends in "…"."""
-    line = " ".join(clean_text(text).translate(_SPACED).split())
+    line = " ".join(_spaced(clean_text(text)).split())
     return line if limit is None else shortened(line, limit)
 
 
@@ -56,14 +57,13 @@ def _shown(char: str) -> str:
 
 
 _TEXT = CharacterTable(_shown)
-_SPACED = str.maketrans(dict.fromkeys(_BLANKS, " "))
+_spaced = replacing(dict.fromkeys(map(ord, _BLANKS), " "))
 _LONGEST_SPELLING = 4  # one sign may expand to a whole sentence under NFKC
 
 
 def plain(text: str) -> str:
     """Normalise a text for id matching: NFKC per character, no invisible characters, all digits as 0 to 9."""
-    text = clean_text(text)
-    return text if text.isascii() else text.translate(_SPELLED)
+    return _UNPLAIN.sub(lambda char: _SPELLED[ord(char[0])], clean_text(text))
 
 
 def _spelled(char: str) -> str:

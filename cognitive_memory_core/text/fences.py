@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 
+from .characters import replacing
 from .cleaning import one_line
 
 _SWAPPED = {
@@ -15,7 +16,7 @@ _SWAPPED = {
     "〕": "]］﹈】︼〛⟧⁆❳",
     "'": "`｀\u1fefˋ",
 }
-_HARMLESS = str.maketrans({char: harmless for harmless, chars in _SWAPPED.items() for char in chars})
+_harmless = replacing({ord(char): harmless for harmless, chars in _SWAPPED.items() for char in chars})
 _FULL_WIDTH = str.maketrans("‹›", "＜＞")
 _CHAT_TOKEN = re.compile("(?<=‹)[|｜]|[|｜](?=›)")
 _AMPERSANDS = frozenset("&＆﹠")
@@ -32,7 +33,7 @@ def defused(text: str) -> str:
     pass changes nothing, and no reader can unescape it. The caller must write a prefix before the line,
     so that it cannot begin with "system:".
     """
-    line = one_line(text).translate(_HARMLESS)
+    line = _harmless(one_line(text))
     return _ENTITY.sub(_unread, line) if _AMPERSANDS.intersection(line) else line
 
 
@@ -50,6 +51,6 @@ def _unread(entity: re.Match[str]) -> str:
     """Replace the & of an HTML entity if decoding it yields a sign that :func:`defused` replaces, or another &."""
     for written in {entity[0], unicodedata.normalize("NFKC", entity[0])}:  # a reader may decode before it normalises
         read = html.unescape(written)
-        if read != written and (read[:1] in {"", "&"} or read.translate(_HARMLESS) != read):
+        if read != written and (read[:1] in {"", "&"} or _harmless(read) != read):
             return f"⅋{entity[0][1:]}"
     return entity[0]

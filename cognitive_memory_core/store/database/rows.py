@@ -78,6 +78,8 @@ def bound(*values: Any) -> tuple[Any, ...]:
     )
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=256)  # a commit needs that of a new event five times
 def digest(text: str) -> str:
     """Return the hash of a text's :func:`duplicate_key`; an index by this hash finds equal statements."""
     return derived_id(duplicate_key(text))

@@ -171,6 +171,8 @@ def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[
     return [(one, written(span.start) + PARTS.get(one.part, one.part)) for one, span in told if span]
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=10_000)  # as of names
 def is_time(word: str) -> bool:
     """Return whether a word is a time expression and nothing else."""
     return any(mention.start == 0 and mention.stop == len(word) for mention in mentions(word))

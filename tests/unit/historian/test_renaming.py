@@ -11,6 +11,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.message_buffer import NameObserver, Seen
+from cognitive_memory_core.text.characters import clear_caches
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, TemporaryProfiles, a_profile
@@ -94,3 +95,19 @@ async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Refusing
 
     await observing(profiles, ledger, Erasing()).note([seen("海棠")])
     assert await ledger.profiles.versions() == {}
+
+
+async def test_a_name_is_written_again_once_it_may_be_erased(profiles: Refusing) -> None:
+    """Nothing is written for a name that was written within the hour; after an erasure it is written again."""
+    ledger = a_ledger()
+    observer = observing(profiles, ledger)
+    await observer.note([seen("海棠")])
+    await ledger.database.write(lambda connection: connection.execute("DELETE FROM names"))
+    await observer.note([seen("海棠", 30)])
+    assert not await ledger.names.names_of(["2000001"])
+    clear_caches()
+    await observer.note([seen("海棠", 40)])
+    assert await ledger.names.names_of(["2000001"]) == ["海棠"]
+    await observer.note([seen("棠棠", 50)])
+    await observer.note([seen("海棠", 59)])
+    assert await ledger.names.names_of(["2000001"]) == ["海棠", "棠棠"]
