@@ -105,9 +105,11 @@ class NumberedChat:
         last = {line.sender_id: line.id for line in sorted((*said, *agreed, *refused), key=lambda one: at[one.id])}
         refusing = frozenset(line.sender_id for line in refused if last[line.sender_id] == line.id)
         said = [line for line in said if line.sender_id not in refusing]
-        lines = list(said)  # an agreeing line shares a word with the statement, replies to a line, or follows closely
+        lines = list(said)  # an agreeing line shares a word with the statement, replies to a line, or else follows it
         for line in agreed:
-            does_answer = any(line.reply_to == one.id or 0 < at[line.id] - at[one.id] <= NEAR for one in lines)
+            does_answer = any(
+                line.reply_to == one.id or (not line.reply_to and 0 < at[line.id] - at[one.id] <= NEAR) for one in lines
+            )
             if line.sender_id not in refusing and (does_answer or self.shares(statement, line.text, of_either=True)):
                 lines.append(line)
         people: set[str] = set()

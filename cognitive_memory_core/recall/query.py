@@ -234,7 +234,8 @@ def with_present_names(item: Named, people: Mapping[str, Person]) -> Named:
 
 QUERY_LENGTH = 4_000
 SHORT = 20
-SAYS_LITTLE = 0.9  # weight below which every term of a greeting lies; the least question of 146 has a term of 0.95
+SAYS_LITTLE = 0.9  # weight below which every term of a greeting lies
+GREETING = 3  # letters of 大家好; 年会在哪 has common ones only, too, and asks for something
 PHRASE = 3  # terms of a word that is a phrase: few repeat one
 LINES = 32  # lines of a batch that are searched for people and for who is asked about
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
@@ -261,12 +262,12 @@ class Query:
 
     @property
     def says_little(self) -> bool:
-        """Whether the query, such as 早上好 or 收到, names nobody, no time, and only what all chats consist of."""
+        """Whether the query, such as 早上好 or 收到, names nobody, no time, and but a word that all chats have."""
         if self.asks_who or self.people or self.windows:
             return False
         rest = without_formulas(self.said)
         told = self.terms if rest == self.said and "\n" not in rest else query_terms(rest, characters=True)
-        return all(telling_of(term) < SAYS_LITTLE for term in told)
+        return sum(map(str.isalnum, rest)) <= GREETING and all(telling_of(term) < SAYS_LITTLE for term in told)
 
     def known_share(self, heard: AbstractSet[str], texts: Sequence[frozenset[str]]) -> float:
         """Return which share of its words is known, each weighed by how telling it is; 1 for a single word.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from tests.support.beliefs import FRIDAY, LIN, TEA, a_chat, answered, created, greetings
+from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_chat, a_line, answered, created, greetings
 from tests.support.builders import GROUP
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
@@ -237,6 +237,20 @@ async def test_one_person_makes_no_rule_of_a_group(tmp_path: Path) -> None:
         assert (await memory.evolve(GROUP)).created == 0
         await memory.observe(*a_chat((LIN, "好，每周五晚上讨论新番"), first=4))
         assert (await memory.evolve(GROUP)).created == 1
+
+
+@pytest.mark.parametrize(("answered_line", "created_beliefs"), [("m1", 0), ("m2", 1), (None, 1)])
+async def test_an_answer_to_another_line_is_no_assent(
+    tmp_path: Path, answered_line: str | None, created_beliefs: int
+) -> None:
+    """What replies to a line agrees to that line only, whatever a model writes of the lines around it."""
+    said = [*a_chat((MO, "明天谁去超市"), (LIN, FRIDAY)), a_line(3, TEA, "好的", reply_to=answered_line)]
+    chat, clock = ScriptedChat(answered({**created(FRIDAY, 2), "agreed": [3]})), FrozenClock()
+    clock.advance(hours=1)
+    async with core.CognitiveMemory.open(EXACT, tmp_path, background=False, chat=chat, clock=clock) as memory:
+        for line in (*greetings(), *said):
+            await memory.observe(line)
+        assert (await memory.evolve(GROUP)).created == created_beliefs
 
 
 @pytest.mark.parametrize(

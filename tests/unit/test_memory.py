@@ -227,6 +227,14 @@ async def test_a_greeting_brings_no_memories(tmp_path: Path, greeting: str) -> N
         assert "相关回忆" in {section.title for section in (await memory.context(GROUP, "阿棠能吃花生吗")).sections}
 
 
+@pytest.mark.parametrize("asked", ["年会在哪，谁去", "年会在哪"])
+async def test_a_question_of_common_characters_is_no_greeting(tmp_path: Path, asked: str) -> None:
+    """A question brings what was said of it, also if every character of it stands in most chats."""
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "年会12月20号在苏州，小满和Leo去")
+        assert "苏州" in (await memory.context(GROUP, asked)).text
+
+
 NEVER_SPOKEN_OF = [
     "asdfqwer 不存在的东西",
     "不存在的东西 asdfqwer",
