@@ -80,6 +80,9 @@ def _figures(first: Life) -> Iterator[tuple[str, int, Callable[[Life], Cell]]]:
     def of_reading(value: Callable[[Life], Cell]) -> Callable[[Life], Cell]:
         return lambda life: value(life) if life.reads else ""
 
+    def of_a_turn(share: float) -> Callable[[Life], Cell]:
+        return lambda life: percentile([one.tokens for one in life.shown], share)
+
     known, asked, said = len(first.known()), len(first.shown), first.said
     yield "evidence in the text, some %", known, over_known(lambda one: one.share > 0)
     yield "evidence in the text, all %", known, over_known(lambda one: one.share == 1)
@@ -88,8 +91,8 @@ def _figures(first: Life) -> Iterator[tuple[str, int, Callable[[Life], Cell]]]:
         yield f"some % {kind}", len(first.known(kind)), over_known(lambda one: one.share > 0, kind)
     wrong = sum(bool(one.question.forbidden) for one in first.shown)
     yield "forbidden shown", wrong, lambda life: sum(len(one.forbidden) for one in life.shown)
-    for figure, share in (("median", 0.5), ("p95", 0.95)):
-        yield f"tokens a turn, {figure}", asked, lambda life, share=share: percentile(life.sizes(), share)
+    yield "tokens a turn, median", asked, of_a_turn(0.5)
+    yield "tokens a turn, p95", asked, of_a_turn(0.95)
     yield "degraded", asked, lambda life: sum(bool(one.degraded) for one in life.shown)
     yield "events stored", said, of_reading(lambda life: len(life.memories))
     yield "calls a message", said, of_reading(lambda life: life.calls.total() / said)
@@ -114,12 +117,7 @@ class Shown:
         return len(self.question.evidence & self.found) / len(self.question.evidence)
 
 
-@dataclass(frozen=True)
-class Memory:
-    """A statement of the memory, and the messages that it was made from."""
-
-    text: str
-    made_of: frozenset[str]
+Memory = tuple[str, frozenset[str]]  # a statement, and the messages that it was made from
 
 
 @dataclass
@@ -138,10 +136,6 @@ class Life:
     def known(self, kind: str = "") -> list[Shown]:
         """Return the contexts of questions that have an answer, perhaps those of one type."""
         return [one for one in self.shown if one.question.evidence and kind in ("", one.question.type)]
-
-    def sizes(self) -> list[int]:
-        """Return the tokens of the contexts."""
-        return [one.tokens for one in self.shown]
 
     @property
     def said(self) -> int:
@@ -199,9 +193,9 @@ async def _settled(memory: core.CognitiveMemory, *, merges: bool) -> None:
 
 async def _memories(memory: core.CognitiveMemory) -> list[Memory]:
     events = await world.listed(memory)
-    older = [Memory(event.text, frozenset(event.message_ids)) for event in events if not event.quotes]
+    older = [(event.text, frozenset(event.message_ids)) for event in events if not event.quotes]
     quotes = (quote for event in events for quote in event.quotes)
-    return [*older, *(Memory(exchange([one], longest=QUOTE_LENGTH), frozenset((one.message_id,))) for one in quotes)]
+    return [*older, *((exchange([one], longest=QUOTE_LENGTH), frozenset((one.message_id,))) for one in quotes)]
 
 
 def shown_by(chat: Chat, question: Question, context: core.Context, memories: Iterable[Memory]) -> Shown:
@@ -245,7 +239,7 @@ def _memories_in(chat: Chat, context: core.Context, memories: Iterable[Memory]) 
     quotations = frozenset(_section(context, sentences.context.TITLE_QUOTATIONS))
     rest = (line for section in context.sections for line in section.lines if line not in quotations)
     shown = labels.sub(r"(\1)", "\n".join(rest))
-    texts = ((labels.sub(r"(\1)", quoted(one.text)), one.made_of) for one in memories)
+    texts = ((labels.sub(r"(\1)", quoted(text)), made_of) for text, made_of in memories)
     return frozenset(one for text, made_of in texts if len(text) >= TELLING and text in shown for one in made_of)
 
 

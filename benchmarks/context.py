@@ -11,10 +11,11 @@ import asyncio
 import math
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +64,15 @@ def run(options: argparse.Namespace) -> Report:
 
 async def _measure(report: Report, lines: Sequence[Line], options: argparse.Namespace, folder: Path) -> None:
     queries: int = options.queries
-    async with _opened(lines, folder, options) as memory:
+    await laid(lines, folder)
+    settings = core.Settings(
+        historian=core.HistorianSettings(concurrency=2),
+        vector_store=core.VectorStoreSettings(backend=options.store),
+        queue=core.QueueSettings(turns_per_minute=0),  # one person writes continuously beside the queries
+    )
+    async with core.CognitiveMemory.open(settings, folder, clock=FrozenClock(NOW), embedder=TopicVectors()) as memory:
+        assert await memory.drain(600)
+        freeze()
         for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
             scope = [line for line in lines if line.group_id == group_id]
             asked, words = Speech(100 + rows), _postings_search(scope)
@@ -113,22 +122,6 @@ async def _spoken(memory: core.CognitiveMemory, speech: Speech, lines: int) -> N
     assert await memory.drain(600)
 
 
-@asynccontextmanager
-async def _opened(
-    lines: Sequence[Line], folder: Path, options: argparse.Namespace
-) -> AsyncIterator[core.CognitiveMemory]:
-    await laid(lines, folder)
-    settings = core.Settings(
-        historian=core.HistorianSettings(concurrency=2),
-        vector_store=core.VectorStoreSettings(backend=options.store),
-        queue=core.QueueSettings(turns_per_minute=0),  # one person writes continuously beside the queries
-    )
-    async with core.CognitiveMemory.open(settings, folder, clock=FrozenClock(NOW), embedder=TopicVectors()) as memory:
-        assert await memory.drain(600)
-        freeze()
-        yield memory
-
-
 async def _asked(memory: core.CognitiveMemory, scene: core.Scene, queries: Sequence[str], at_once: int = 1) -> Sample:
     """Ask for contexts, so many at once."""
     sample = Sample()
@@ -166,14 +159,17 @@ async def _write(memory: core.CognitiveMemory) -> None:
 # What is compared: exact numpy over a scope, and its postings in memory, the fastest bare lexical query found.
 
 
+def _best(scores: NDArray[Any]) -> object:
+    best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
+    return best[np.argsort(-scores[best])]
+
+
 def _numpy_search(lines: Sequence[Line]) -> Search:
     """Return an exact vector search of one scope: one matrix product, then the best ``K``."""
     matrix = np.stack([vector_of(line.text) for line in lines])
 
     def search(query: str) -> object:
-        scores = matrix @ vector_of(query)
-        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
-        return best[np.argsort(-scores[best])]
+        return _best(matrix @ vector_of(query))
 
     return search
 
@@ -199,7 +195,6 @@ def _postings_search(lines: Sequence[Line]) -> Search:
             if term in postings:
                 numbers, weights = postings[term]
                 scores[numbers] += weights
-        best = np.argpartition(-scores, min(K, len(scores) - 1))[:K]
-        return best[np.argsort(-scores[best])]
+        return _best(scores)
 
     return search

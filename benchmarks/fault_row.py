@@ -67,6 +67,10 @@ class Seen(Counter[str]):
         super().update(counts, **named)
         self.examples += getattr(counts, "examples", [])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Keep the examples when a process hands it to another."""
+        return type(self), (dict(self),), {"examples": self.examples, "seconds": self.seconds}
+
     def wrong(self, name: str, example: str) -> None:
         """Count what should not have happened."""
         self[name] += 1

@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-def _add(report: Report, what: str, number: int, figure: float, limit: float, *, most: bool) -> None:
+def _add(report: Report, what: str, number: int, figure: float, limit: float, *, most: bool = True) -> None:
     report.add(what, number, figure, limit)
     report.failed |= figure > limit if most else figure < limit
 
@@ -75,9 +75,8 @@ def _labelled(report: Report) -> None:
         sentence, labels, names = [*line, "", ""][:3]
         words = [(sentence, match[1], match[2]) for match in _OFFENCE.finditer(labels.strip())]
         expected.update(words)
-        found.update(
-            (sentence, one.kind, one.word) for one in offences(sentence, names=[*filter(None, names.split(","))])
-        )
+        known = [*filter(None, names.split(","))]
+        found.update((sentence, one.kind, one.word) for one in offences(sentence, names=known))
         sentences, traps, chinese = sentences + 1, traps + (not words), chinese + bool(_HAN.search(sentence))
     hits = (expected & found).total()
     report.notes.append(f"labelled set: {sentences} sentences, {chinese} of them Chinese, {traps} traps")
@@ -86,25 +85,19 @@ def _labelled(report: Report) -> None:
 
 
 def _gold(report: Report, facts: list[Fact]) -> None:
-    verdicts = [(fact, fact.judged()) for fact in facts]
-    for fact, verdict in verdicts:
+    verdicts = [fact.judged() for fact in facts]
+    for fact, verdict in zip(facts, verdicts, strict=True):
         if verdict != Verdict():
             words = [f"{one.kind}:{one.word}" for one in verdict.offences]
-            report.notes.append(
-                f"{fact.text}: {', '.join([*words, *verdict.faults, *verdict.lost_ids, *verdict.foreign_ids])}"
-            )
+            words += [*verdict.faults, *verdict.lost_ids, *verdict.foreign_ids]
+            report.notes.append(f"{fact.text}: {', '.join(words)}")
     count = len(facts)
-    offending = sum(bool(verdict.offences) for _, verdict in verdicts)
-    _add(report, "gold facts with offences %", count, 100 * offending / count, OFFENDING, most=True)
-    _add(
-        report,
-        "gold facts with faults %",
-        count,
-        100 * sum(bool(it.faults) for _, it in verdicts) / count,
-        UNFOUNDED,
-        most=True,
+    offending, faulty = (
+        sum(map(bool, ones)) for ones in zip(*((one.offences, one.faults) for one in verdicts), strict=True)
     )
-    _add(report, "gold facts with drift", count, sum("drift" in it.reasons for _, it in verdicts), 0, most=True)
+    _add(report, "gold facts with offences %", count, 100 * offending / count, OFFENDING)
+    _add(report, "gold facts with faults %", count, 100 * faulty / count, UNFOUNDED)
+    _add(report, "gold facts with drift", count, sum("drift" in verdict.reasons for verdict in verdicts), 0)
 
 
 def _facts(chat: Chat) -> Iterator[Fact]:

@@ -13,7 +13,6 @@ import random
 import tempfile
 import time
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from tests.support.questions import PATHS, Question, Verdict, Ways, answered
 from tests.support.sowing import Extent, Sower
 from tests.support.tool_questions import TOOLS
 
+from .fault_row import Seen
 from .measure import Report
 
 SHARES: dict[Make, float] = {"exact": 0.75, "chroma": 0.25}
@@ -48,9 +48,9 @@ def run(options: argparse.Namespace) -> Report:
     started = time.perf_counter()
     for make, tally in tallied(plans(options.scenes, options.seed)).items():
         for way in WAYS:
-            report.add(f"{make}: {way}", *(tally[name, way] for name in ("asked", "shown", "leaked", "missing")))
+            report.add(f"{make}: {way}", *(tally[f"{name} {way}"] for name in ("asked", "shown", "leaked", "missing")))
         report.add(f"{make}: rows of the legs", *map(tally.sum, ("asked", "rows", "dropped")), 0)
-        report.notes += [tally.example] if tally.example else []
+        report.notes += tally.examples[:1]
         report.failed |= tally.is_bad
     report.notes.append("leaks: shown, though the rule forbids it; missing: not shown, though the rule allows it")
     report.notes.append("rows of the legs: what stores gave; a leak there is what only the last check took out")
@@ -58,36 +58,27 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-class Tally(Counter[tuple[str, str]]):
-    """Counts by what is counted (asked, shown, leaked, missing) and read path, and an example of a wrong answer.
+class Tally(Seen):
+    """Counts by what is counted (asked, shown, leaked, missing) and read path, and examples of wrong answers.
 
     ``"rows"`` are those that stores returned, ``"dropped"`` those that only the last check removed.
     """
 
-    example: str = ""
-
     def note(self, asked: Question, verdict: Verdict) -> None:
-        """Count one answer, and keep the first wrong one as an example."""
-        path, leaked, missing = verdict.path, len(verdict.leaked), len(verdict.missing)
-        counts = {"asked": 1, "shown": verdict.shown, "leaked": leaked, "missing": missing}
-        self.update({(name, path): count for name, count in counts.items()})
-        wrong = sorted(verdict.leaked | verdict.missing)
-        if wrong and not self.example:
-            self.example = f"{asked.scene} by {path}: {asked.history.standing.planted[wrong[0]]}"
+        """Count one answer, and keep a wrong one as an example."""
+        counts = {"asked": 1, "shown": verdict.shown, "leaked": len(verdict.leaked), "missing": len(verdict.missing)}
+        self.update({f"{name} {verdict.path}": count for name, count in counts.items()})
+        for token in sorted(verdict.leaked | verdict.missing)[:1]:
+            self.examples.append(f"{asked.scene} by {verdict.path}: {asked.history.standing.planted[token]}")
 
     def see(self, witness: Witness, history: History) -> None:
         """Count the rows that stores returned, and those among them that should not have been there."""
-        self["rows", ""] += sum(len(events) for _, events in witness.seen)
-        self["dropped", ""] += len(witness.foreign(history.standing))
-
-    def add(self, other: Tally) -> None:
-        """Add the counts of another tally."""
-        self.update(other)
-        self.example = self.example or other.example
+        rows = sum(len(events) for _, events in witness.seen)
+        self.update({"rows ": rows, "dropped ": len(witness.foreign(history.standing))})
 
     def sum(self, name: str) -> int:
         """Return a count over all read paths."""
-        return sum(count for (counted, _), count in self.items() if counted == name)
+        return sum(count for counted, count in self.items() if counted.startswith(f"{name} "))
 
     @property
     def is_bad(self) -> bool:
@@ -126,7 +117,7 @@ def tallied(wanted: Sequence[Plan]) -> dict[Make, Tally]:
     found: dict[Make, Tally] = {plan.make: Tally() for plan in wanted}
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(wanted)), initializer=load_plugin) as pool:
         for plan, tally in zip(wanted, pool.map(_lived, wanted), strict=True):
-            found[plan.make].add(tally)
+            found[plan.make].update(tally)
     return found
 
 
@@ -155,7 +146,7 @@ async def _at_once(history: History, tally: Tally, witness: Witness) -> None:
 
 
 async def _told(plan: Plan) -> Tally:
-    tally, witness, clock = Tally({("histories", ""): 1}), Witness(), FrozenClock()
+    tally, witness, clock = Tally({"histories ": 1}), Witness(), FrozenClock()
     chapters = min(CHAPTERS, max(plan.scenes // 50, 1))
     ask = partial(answered, ways=WAYS, only_private=plan.only_private)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -12,11 +12,9 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 from cognitive_memory_core.text.time.time_words import time_window
 
@@ -60,7 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Report:
     """Read every query."""
-    cases = [_labelled(entry) for entry in json.loads(options.data.read_text("utf-8"))]
+    day, cases = datetime.fromisoformat, list[Labelled]()
+    for entry in json.loads(options.data.read_text("utf-8")):
+        window = (day(entry["window"][0]), day(entry["window"][1])) if entry["window"] else None
+        cases.append(Labelled(entry["query"], day(entry["reference"]), window, entry["language"]))
     report = Report(
         f"timewords: {len(cases)} labelled windows",
         ("language", "n", "right", "wider", "share %", "median ms", "p95 ms"),
@@ -78,12 +79,3 @@ def run(options: argparse.Namespace) -> Report:
         report.add(language, len(asked), right, wider, share, sample.p50, sample.p95)
         report.failed |= share < NEEDED
     return report
-
-
-def _labelled(entry: dict[str, Any]) -> Labelled:
-    ends = _ends(entry["window"]) if entry["window"] else None
-    return Labelled(entry["query"], datetime.fromisoformat(entry["reference"]), ends, entry["language"])
-
-
-def _ends(written: Sequence[str]) -> Window:
-    return datetime.fromisoformat(written[0]), datetime.fromisoformat(written[1])

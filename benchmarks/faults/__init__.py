@@ -14,12 +14,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from ..fault_row import Extent, Row
 from ..measure import Report
 from ..measure import machine as this_machine
-from .rows import NAMES, rank
+from .child import command_of
+from .rows import NAMES, rank, told
 
 ROOT = Path(__file__).absolute().parents[2]
 PAGE = ROOT / "docs" / "faults.md"
@@ -64,8 +67,7 @@ def run(options: argparse.Namespace) -> Report:
 
 def _run_alone(name: str, extent: Extent) -> Row:
     """Run a row in its own process group; if it exceeds its time limit, kill it with its children."""
-    wanted = json.dumps({"quick": extent.quick, "minutes": extent.minutes, "seed": extent.seed})
-    command = [sys.executable, "-m", "benchmarks.faults", name, wanted]
+    command = command_of(told, name, asdict(extent))
     seconds = LONGEST * (0.5 if extent.quick else 1.0) + 60 * extent.minutes
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         pipes = {"stdout": subprocess.PIPE, "stderr": errors, "text": True}
@@ -75,7 +77,8 @@ def _run_alone(name: str, extent: Extent) -> Row:
             except subprocess.TimeoutExpired:
                 return Row(0, row=name, note=f"not over after {seconds:.0f} s", failed=True)
             finally:
-                _end(process)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
         errors.seek(0)
         complaints = errors.read()
     sys.stderr.write(complaints)
@@ -84,16 +87,6 @@ def _run_alone(name: str, extent: Extent) -> Row:
     except (IndexError, ValueError, TypeError):
         *_, last = ["it said nothing", *filter(str.strip, complaints.splitlines())]
         return Row(0, row=name, note=f"ended with {process.returncode}: {last[:200]}", failed=True)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    if os.name == "nt":
-        process.kill()
-        return
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _write(report: Report, size: str) -> None:

@@ -141,9 +141,8 @@ async def a23b(extent: Extent) -> Row:
     members, requests = extent.of(MEMBERS, 40), extent.of(REQUESTS, 60)
 
     async def read(memory: core.CognitiveMemory, loot: Loot, ids: Sequence[str]) -> None:
-        async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(_gate(memory)), base_url="http://127.0.0.1"
-        ) as client:
+        gate = httpx.ASGITransport(_gate(memory))
+        async with httpx.AsyncClient(transport=gate, base_url="http://127.0.0.1") as client:
             await _read_by_agents(client, loot, ids, requests)
 
     return (await _looted(members, read)).row(members, f"{requests} requests an hour")

@@ -71,11 +71,9 @@ def f21(extent: Extent) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         figures = answered(flooded, Path(folder) / "data", extent.minutes * 60)
     seen, is_bad = Seen(**figures.pop("counts")), figures["refused"] != figures["counted"]
-    seen.seconds, note = (
-        figures["drained"],
-        f"{told(**figures)}; no bound on a person's turns a minute; seconds: to drain",
-    )
-    return seen.row(figures["handed_in"], note, failed=is_bad or not figures["another_group_then_accepted"])
+    seen.seconds = figures["drained"]
+    failed = is_bad or not figures["another_group_then_accepted"]
+    return seen.row(figures["handed_in"], f"{told(**figures)}; seconds: to drain", failed=failed)
 
 
 async def flooded(data: str, seconds: float) -> dict[str, object]:
@@ -159,20 +157,20 @@ async def a17(extent: Extent) -> Row:
         f"{number} turns and dialogues of 1 MB and 10,000 mentions": partial(_endless, number),
         f"{TURNS_A_SECOND} turns/s and {MESSAGES_A_SECOND} messages/s": _turns_and_messages,
     }
-    parts, is_bad, handed, lost, slowest, calls = list[str](), False, 0, 0, 0.0, 0
+    seen, parts, is_bad, injected = Seen(), list[str](), False, 0
     for name, attack in attacks.items():
         others, flood = await _shared(people, rounds, attack)
         figures = {f"{one}_ms": getattr(others, one).p95 for one in ("remember", "context", "stored")}
         figures |= {f"{one}_alone": getattr(alone, one).p95 for one in ("remember", "context", "stored")}
-        parts.append(f"{name}: {told(**figures, refused=flood.refused, of=flood.handed, seconds=flood.seconds)}")
-        parts[-1] += f", {told(messages=flood.messages, dropped=flood.dropped)} (counted)" if flood.messages else ""
+        figures |= {"refused": flood.refused, "of": flood.handed, "model_calls": flood.calls, "seconds": flood.seconds}
+        parts.append(f"{name}: {told(**figures, messages=flood.messages, dropped=flood.dropped)}")
         is_late = others.stored.p95 > max(STORED, SLOWER * alone.stored.p95)
         is_slow = is_late or others.remember.p95 > SLOWER * alone.remember.p95
         is_bad |= flood.calls > BUDGET or flood.counted != flood.refused or (is_slow and not extent.quick)
-        handed, lost, calls = handed + flood.handed, lost + flood.lost, max(calls, flood.calls)
-        slowest = max(slowest, others.stored.p95 / 1000)
-    note = f"1 attacker, {people} others, their p95 beside: {'; '.join(parts)}; model calls at most {calls} <= {BUDGET}"
-    return Row(handed, lost, seconds=slowest, note=note, failed=is_bad)
+        seen["lost"] += flood.lost
+        seen.seconds = max(seen.seconds, others.stored.p95 / 1000)
+        injected += flood.handed
+    return seen.row(injected, f"1 attacker, {people} others, their p95 beside: {'; '.join(parts)}", failed=is_bad)
 
 
 async def _shared(people: int, rounds: int, attack: Attack | None) -> tuple[Flood, Flood]:

@@ -143,7 +143,8 @@ class _Attacker:
         except InvalidHandshake:
             yield None
             return
-        client = _Poser(wire)
+        client = OneBotClient(wire)
+        client.answers["get_group_member_info"] = lambda params: {**params, "role": "owner"}
         client.answering = asyncio.create_task(client.serve())
         try:
             yield client
@@ -154,20 +155,10 @@ class _Attacker:
 
     async def pose(self, client: OneBotClient, text: str, role: str) -> str:
         """Send a forged event as the platform, which confirms it when it is asked; return the bot's answer."""
-        group, number = next(_groups), next(_numbers)
-        event = _event(text, role, group, number, BOT)
-        client.said[number] = event
+        event = _event(text, role, next(_groups), next(_numbers), BOT)
+        client.said[event["message_id"]] = event
         await client.wire.send(json.dumps(event))
-        return await asyncio.wait_for(client.sent[group].get(), PATIENCE)
-
-
-class _Poser(OneBotClient):
-    """A platform that confirms whatever it is asked: everybody is the owner."""
-
-    def _known(self, action: str, params: Mapping[str, Any], number: int) -> Mapping[str, Any] | None:
-        if action == "get_group_member_info":
-            return {**params, "role": "owner"}
-        return super()._known(action, params, number)
+        return await asyncio.wait_for(client.sent[event["group_id"]].get(), PATIENCE)
 
 
 def _event(text: str, role: str, group: int, number: int, self_id: int) -> dict[str, Any]:

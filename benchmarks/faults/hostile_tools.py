@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from tests.support.reading_rule import may_meet
 from tests.support.sowing import GROUPS, PEOPLE, Extent, Sower
 
 from ..fault_row import Extent as Size
-from ..fault_row import Row
+from ..fault_row import Row, Seen
 from ..isolation import load_plugin
 
 ODD: tuple[Any, ...] = (
@@ -41,13 +40,12 @@ def a1(extent: Size) -> Row:
     """Call tools with the worst arguments; nothing foreign may be shown, changed, or raised."""
     load_plugin()
     seen = asyncio.run(_besieged(extent.of(20_000, LEAST), random.Random(extent.seed)))
-    kinds = ("leaks", "unauthorised changes", "raised", "answers of another form")
-    note, is_bad = ", ".join(f"{kind} {seen[kind]}" for kind in kinds), bool(seen[kinds[2]] or seen[kinds[3]])
-    return Row(seen["calls"], seen[kinds[1]], seen[kinds[0]], note=note, failed=is_bad)
+    return seen.row(seen.pop("calls"), failed=seen["raised"] or seen["answers of another form"])
 
 
-async def _besieged(calls: int, dice: random.Random) -> Counter[str]:
-    seen, clock = Counter[str](), FrozenClock()
+async def _besieged(calls: int, dice: random.Random) -> Seen:
+    """Call tools; unauthorised changes are lost, leaks count as twice."""
+    seen, clock = Seen(), FrozenClock()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with opened("exact", Path(folder) / "data", clock, Witness()) as memory:
             history = History(memory, Sower(dice), Path(folder), clock)
@@ -56,11 +54,11 @@ async def _besieged(calls: int, dice: random.Random) -> Counter[str]:
             before = await _pins(memory)
             for _ in range(calls):
                 await _call(history, seen)
-            seen["unauthorised changes"] += len(before.symmetric_difference(await _pins(memory)))
+            seen["lost"] += len(before.symmetric_difference(await _pins(memory)))
     return seen
 
 
-async def _call(history: History, seen: Counter[str]) -> None:
+async def _call(history: History, seen: Seen) -> None:
     """Call one tool; a pin that the call might change never belongs to the asker."""
     from nonebot_plugin_cognitive_memory import call_tool  # noqa: PLC0415  # loaded by now
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime  # noqa: PLC0415  # see above
@@ -74,10 +72,9 @@ async def _call(history: History, seen: Counter[str]) -> None:
     except Exception:  # noqa: BLE001  # whatever is raised is what the row looks for
         seen["raised"] += 1
         return
-    seen["answers of another form"] += not (
-        answer.get("ok") is True or (answer.get("ok") is False and answer.get("error"))
-    )
-    seen["leaks"] += sum(not may_meet(token, scene, history.standing) for token in tokens_in(answer))
+    is_known = answer.get("ok") is True or (answer.get("ok") is False and answer.get("error"))
+    seen["answers of another form"] += not is_known
+    seen["twice"] += sum(not may_meet(token, scene, history.standing) for token in tokens_in(answer))
 
 
 def _arguments(dice: random.Random, tool: str, about: Planted, scene: core.Scene) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..fault_row import Extent, Row
+from ..fault_row import Extent, Row, Seen
 from ..isolation import SCENES, SHARES, Plan, Tally, plans, tallied
 
 LEAST = 600  # scenes of a quick run: some for every read path and store
@@ -25,8 +25,8 @@ def _row(wanted: Sequence[Plan]) -> Row:
     """Sum up: leaks count as twice, missing as lost, and rows that only the last check removed as stuck."""
     total = Tally()
     for tally in tallied(wanted).values():
-        total.add(tally)
-    kinds = ("histories", "asked", "shown", "leaked", "missing", "rows", "dropped")
-    histories, asked, shown, leaked, missing, rows, dropped = map(total.sum, kinds)
-    note = f"{histories} histories over {', '.join(SHARES)}; {shown} texts shown; {rows} rows of the legs"
-    return Row(asked, missing, leaked, dropped, note=note, examples=[total.example] if total.example else [])
+        total.update(tally)
+    seen = Seen(lost=total.sum("missing"), twice=total.sum("leaked"), stuck=total.sum("dropped"))
+    seen.update({name: total.sum(name) for name in ("histories", "shown", "rows")})
+    seen.examples = total.examples
+    return seen.row(total.sum("asked"), f"over {', '.join(SHARES)}")

@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import tempfile
-import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -191,15 +190,13 @@ class Attempts:
 
     async def make(self, name: str, work: Callable[[], Awaitable[object]], number: int | None = None) -> None:
         """Make one call; ``number`` is that of a turn."""
-        try:
-            await asyncio.wait_for(work(), 60)
-        except core.CognitiveMemoryError:
-            self.refused += 1
-        except Exception as crash:  # noqa: BLE001  # whatever else comes out is what the row looks for
-            self.crashes.append(f"{name}: {type(crash).__name__} {crash}"[:120])
-            traceback.print_exc()
-        else:
+        ended = await world.tried(asyncio.wait_for(work(), 60))
+        if ended == "accepted":
             self.accepted += [] if number is None else [number]
+        elif ended == "refused":
+            self.refused += 1
+        else:
+            self.crashes.append(f"{name}: {ended}"[:120])
 
     async def all(self, memory: core.CognitiveMemory, first: int, count: int) -> None:
         """Hand in turns, and read and write in every other way."""

@@ -18,10 +18,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -149,9 +149,9 @@ async def differing_rows(data: Path) -> int:
     return len(stored ^ {row["id"] for row in rows if row.get("type") == "event"})
 
 
-def _later() -> FastClock:
+def _later() -> world.MachineClock:
     """Return a clock that is later than any instant that a life wrote."""
-    return FastClock(time.time(), 1.0, -2 * HOURS * 3600)
+    return world.MachineClock(timedelta(hours=2 * HOURS))
 
 
 # What follows runs in a life.
@@ -260,19 +260,6 @@ class Moody(Puppet):
         return await super().ask(ask)
 
 
-@dataclass
-class FastClock:
-    """A clock that runs faster than the machine's from a common beginning, or an hour behind."""
-
-    began: float
-    pace: float
-    back: float
-
-    def now(self) -> datetime:
-        """Return the current instant."""
-        return datetime.fromtimestamp(self.began + (time.time() - self.began) * self.pace - self.back, timezone.utc)
-
-
 def say(what: str, told: object) -> None:
     """Tell the process that watches, in one write, since threads tell as well."""
     line = " ".join(f"{what} {told}".split("\n"))[:300]
@@ -285,7 +272,8 @@ async def live(data: str, first: int, seed: int, began: float, pace: float, back
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     faults.spoil()
     settings = core.Settings.model_validate({**WITH_STORE.model_dump(), "models": MODEL})
-    opening = core.CognitiveMemory.open(settings, Path(data), chat=Moody(faults), clock=FastClock(began, pace, back))
+    clock = world.MachineClock(timedelta(seconds=-back), began, pace)
+    opening = core.CognitiveMemory.open(settings, Path(data), chat=Moody(faults), clock=clock)
     try:
         async with opening as memory:
             backing = asyncio.create_task(_back_up(memory, Path(data), seed))
@@ -317,13 +305,9 @@ async def _back_up(memory: core.CognitiveMemory, data: Path, seed: int) -> None:
             return
 
 
-async def _tried(name: str, call: Callable[[], Any]) -> bool:
+async def _tried(name: str, call: Callable[[], Awaitable[object]]) -> bool:
     """Return whether a call went well; what no caller expects is told."""
-    try:
-        await call()
-    except core.CognitiveMemoryError:
-        return False
-    except Exception as crash:  # noqa: BLE001  # whatever else comes out is what the row looks for
-        say("crash", f"{name}: {type(crash).__name__} {crash}")
-        return False
-    return True
+    ended = await world.tried(call())
+    if ended not in ("accepted", "refused"):
+        say("crash", f"{name}: {ended}")
+    return ended == "accepted"

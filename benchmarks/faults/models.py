@@ -85,7 +85,7 @@ async def f14(extent: Extent) -> Row:
     wait = percentile(extra, 0.95) if extra else math.inf
     note = (
         f"{len(struck)} of {number} hung or dripped at first; each has {DEADLINE:g} s, {CONCURRENCY} at once; others: "
-        f"extra wait p95 {wait:.2f} s, never answered {unanswered}; {seen['calls']} calls; seconds: until all were done"
+        f"extra wait p95 {wait:.2f} s, never answered {unanswered}; seconds: until all were done"
     )
     return seen.row(len(struck), note, failed=unanswered > 0)
 
@@ -126,10 +126,11 @@ BROKEN: dict[str, Behaviour] = {
 
 async def f15(extent: Extent) -> Row:
     """Let the endpoint fail in every way for a while; no job is lost, no attempt counted, and few calls are made."""
-    seconds, seen, said, over = float(extent.of(9, 2)), Seen(), list[str](), 0
+    seconds, seen, over = float(extent.of(9, 2)), Seen(), 0
     probes = math.floor(math.log2(seconds / FIRST_PAUSE + 1)) + 1  # one a pause, and pauses double
     budget = MAX_FAILURES + CONCURRENCY + probes
-    for name in ("503", "reset", "401") if extent.quick else BROKEN:
+    ways = ("503", "reset", "401") if extent.quick else tuple(BROKEN)
+    for name in ways:
         async with _opened() as (server, memory):
             server.chat = BROKEN[name]
             await _handed_in(memory, TURNS)
@@ -137,15 +138,12 @@ async def f15(extent: Extent) -> Row:
             made, server.chat = len(server.asked), answering()
             await _mended(memory, seen)
         over += made > budget
-        said.append(f"{name} {made}")
-    for name, address in (("TLS", "https://127.0.0.1:{port}/v1"), ("DNS", "http://nobody.example:9/v1")):
+        seen[f"calls at {name}"] = made
+    addresses = ("https://127.0.0.1:{port}/v1", "http://nobody.example:9/v1")  # no TLS, no DNS
+    for address in addresses:
         await _elsewhere(address, seconds, seen)
-        said.append(f"{name} -")
-    note = (
-        f"{seconds:g} s each, {len(TURNS)} turns wait; calls made: {', '.join(said)}; budget {budget}; seconds: the "
-        "longest from mended to done"
-    )
-    return seen.row(len(said), note, failed=over)
+    note = f"{seconds:g} s each, {len(TURNS)} turns wait; budget {budget}; seconds: the longest from mended to done"
+    return seen.row(len(ways) + len(addresses), note, failed=over)
 
 
 async def _elsewhere(address: str, seconds: float, seen: Seen) -> None:
@@ -167,28 +165,23 @@ async def f36(extent: Extent) -> Row:
     The operator is told, by the name of whose model it is.
     """
     numbers, seconds = range(extent.of(20, 3)), float(extent.of(10, 2))
-    seen, told, made, hour = Seen(), list[float](), list[str](), rewriter.REFUSED_FOR
+    seen, longest, hour = Seen(), 0.0, rewriter.REFUSED_FOR
     for code, lender in product((401, 403, 404), ("", "llmchat")):
         async with _opened(lender=lender) as (server, memory):
             server.chat, started = served.status(code), time.perf_counter()
             await _handed_in(memory, numbers)
             while not (refusal := (await memory.status()).refusal) and time.perf_counter() < started + LONGEST_WISH:
                 await memory.drain(0.02)
-            told.append(time.perf_counter() - started)
+            longest = max(longest, time.perf_counter() - started)
             await asyncio.sleep(seconds)
             seen.update(early=len(await world.listed(memory)), nameless=lender not in refusal)
-            made.append(f"{code}{' lent' if lender else ''} {len(server.asked)}")
+            seen[f"calls at {code}{' lent' if lender else ''}"] = len(server.asked)
             rewriter.REFUSED_FOR = seconds
             await _mended(memory, seen, numbers)
             rewriter.REFUSED_FOR = hour
             seen["unmarked"] += sum(event.is_absolute for event in await world.listed(memory))
-    note = (
-        f"{len(numbers)} turns each; an hour is {seconds:g} s here; calls made: {', '.join(made)}; stored before it "
-        f"was over {seen['early']}, unmarked {seen['unmarked']}, told without the lender's name {seen['nameless']}; "
-        "seconds: until the operator was told, of 60 allowed"
-    )
-    seen.seconds = max(told)
-    is_bad = seen["early"] or seen["unmarked"] or seen["nameless"] or seen.seconds > LONGEST_WISH
+    note = f"{len(numbers)} turns each; an hour is {seconds:g} s here; seconds: until the operator was told"
+    seen.seconds, is_bad = longest, seen["early"] or seen["unmarked"] or seen["nameless"] or longest > LONGEST_WISH
     return seen.row(6 * len(numbers), note, failed=is_bad)
 
 
@@ -212,7 +205,7 @@ async def f16(extent: Extent) -> Row:
         longest = max(longest, pause)
         said.append(f"{name}: {pause:.1f} s")
     seen.seconds = longest
-    note = f"asked too early {seen['early']}; longest pause {longest:.1f} s ({'; '.join(said)})"
+    note = f"longest pause {longest:.1f} s ({'; '.join(said)})"
     return seen.row(len(wishes), note, failed=seen["early"] or longest > LONGEST_WISH + 10)
 
 
@@ -301,12 +294,9 @@ def f17(extent: Extent) -> Row:
     worst = _fuzzed(asks, extent.of(60_000, 600), extent.seed, seen)
     pace = seen["executions"] / (time.perf_counter() - started)
     kinds = asyncio.run(_met(extent.of(1, 4), seen))
-    note = (
-        f"{seen['executions']} executions, {pace:.0f} a s, crashes {seen['crashes']}, worst {1000 * worst:.0f} ms; "
-        f"{kinds} kinds over HTTP, each good again afterwards: lost 0 expected, foreign people stored {seen['foreign']}"
-    )
     seen.seconds = worst
-    return seen.row(seen["executions"] + kinds, note, failed=seen["crashes"] or seen["foreign"] or worst > SLOWEST)
+    is_bad = seen["crashes"] or seen["foreign"] or worst > SLOWEST
+    return seen.row(seen["executions"] + kinds, f"{pace:.0f} a s; {kinds} kinds over HTTP", failed=is_bad)
 
 
 async def _asks() -> list[tuple[Ask[Any], str]]:

@@ -41,16 +41,14 @@ def a18(extent: Extent) -> Row:
     core.offences("今天")  # compiles patterns once
     for name, (read, longest) in READERS.items():
         for text in _texts(longest, 5 if extent.quick else 1):
-            seconds = _timed(read, text)
+            seconds, which = _timed(read, text), f"{name} of {text[:6]!a}"
             tried += 1
-            if seconds > worst:
-                worst, culprit = seconds, f"{name} of {text[:6]!a}"
+            worst, culprit = max((worst, culprit), (seconds, which))
             half = _timed(read, text[: longest // 2])
             if seconds > NOTICED and seconds > GROWN * max(half, NOTICED / GROWN):
-                steep.append(f"{name} of {text[:6]!a}")
+                steep.append(which)
     note = f"worst {1000 * worst:.0f} ms ({culprit}); more than linear: {len(steep)} {'; '.join(steep[:3])}"
-    is_bad = worst > SLOWEST
-    return Row(tried, seconds=worst, note=note, failed=is_bad)
+    return Row(tried, seconds=worst, note=note, failed=worst > SLOWEST)
 
 
 def _texts(longest: int, step: int) -> Iterator[str]:

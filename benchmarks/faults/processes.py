@@ -49,11 +49,10 @@ def f1(extent: Extent) -> Row:
         shares = [len(range(number, cycles, SIDE_BY_SIDE)) for number in range(SIDE_BY_SIDE)]
         work = [(Path(folder) / str(number), share, extent.seed + number) for number, share in enumerate(shares)]
         for life, (data, accepted) in pool.map(lambda given: _lived(*given), work):
-            life.update(asyncio.run(world.counted_in(data, accepted)), accepted=len(accepted))
-            seen.update(life)
+            seen.update(life, accepted=len(accepted))
+            seen.update(asyncio.run(world.counted_in(data, accepted)))
             seen.seconds = max(seen.seconds, life.seconds)
-    note = told(accepted=seen["accepted"], lives_with_work_done=seen["at work"], torn_files=seen["torn"])
-    return seen.row(cycles, f"{note}; seconds: to reopen", failed=seen["torn"] or seen["at work"] * 2 < cycles)
+    return seen.row(cycles, "seconds: to reopen", failed=seen["torn"] or seen["at work"] * 2 < cycles)
 
 
 def _lived(folder: Path, cycles: int, seed: int) -> tuple[Seen, tuple[Path, list[int]]]:

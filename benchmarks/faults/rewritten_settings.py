@@ -65,15 +65,8 @@ async def f35(extent: Extent) -> Row:
 def _damage(file: Path, whole: bytes, dice: random.Random) -> None:
     """Leave of a file what an editor, a full disk or somebody else's script may leave."""
     half = dice.randrange(len(whole) - 1)
-    kinds = (  # the five is the number of another setting, which is being changed
-        whole[:half],
-        whole.replace(b"5", b"6")[:half],
-        b"",
-        b"PORT=8080\n",
-        b"\xff\xfe" + whole[:half],
-        None,
-    )
-    left = dice.choice(kinds)
+    changed = whole.replace(b"5", b"6")  # the number of another setting, which is being changed
+    left = dice.choice((whole[:half], changed[:half], b"", b"PORT=8080\n", b"\xff\xfe" + whole[:half], None))
     file.unlink() if left is None else file.write_bytes(left)
 
 

@@ -6,7 +6,9 @@ import asyncio
 import importlib
 import inspect
 import time
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
 
 from ..fault_row import Extent, Row
 
@@ -91,6 +93,11 @@ def run_row(name: str, extent: Extent) -> Row:
     found = getattr(importlib.import_module(f"benchmarks.faults.{module}"), name.lower())(extent)
     row: Row = asyncio.run(found) if inspect.iscoroutine(found) else found
     return replace(row, row=name, what=what, seconds=row.seconds or time.perf_counter() - started)
+
+
+def told(name: str, extent: Mapping[str, Any]) -> dict[str, Any]:
+    """Run a row in a process of its own; return its fields."""
+    return asdict(run_row(name, Extent(**extent)))
 
 
 def rank(name: str) -> tuple[bool, int, str]:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -385,10 +386,6 @@ async def _in_hand(data: Path) -> None:
     shutil.copy(held, data / "queues" / "pending" / claim.ticket.replace(".1.json", ".0.json"))
 
 
-async def _five_hundred_buried(data: Path) -> None:
-    await prepared(data, buried=FIVE_HUNDRED)
-
-
 _THREE = a_draft("三", "四", "五")
 QUEUE_STEPS = {
     "enqueue": Step(lambda stage: stage.queue.enqueue(a_job("新")), ("queue",), _job("新")),
@@ -436,6 +433,6 @@ STEPS = {
         lambda stage: stage.queue.revive(),
         ("queue",),
         gone=frozenset(f"failed:{a_job(f'旧{number}').id}" for number in range(FIVE_HUNDRED)),
-        lay=_five_hundred_buried,
+        lay=partial(prepared, buried=FIVE_HUNDRED),
     ),
 }

@@ -36,8 +36,8 @@ async def a20(extent: Extent) -> Row:
         totals = (await memory.status()).totals
         seen = Seen(lost=totals.messages + totals.events + totals.pins, twice=privileged)
         seen["anonymous admins that bare GROUP_ADMIN lets pass"] = await _bare()
-        seen["turns of two bots joined"] = max([await _joined(seed) for seed in SEEDS])
-        seen["answers a minute to one that repeats its call"] = max([await _echoed(seed) for seed in SEEDS])
+        seen["turns of two bots joined"] = max([await _turns(seed, joined=True) for seed in SEEDS])
+        seen["answers a minute to one that repeats"] = max([await _turns(seed, joined=False) for seed in SEEDS])
     return seen.row(sent + len(SEEDS) * 2, failed=max(seen.values()) >= MOST_TURNS)
 
 
@@ -92,22 +92,14 @@ async def _bare() -> int:
     return int(await GROUP_ADMIN(theatre.a_stage().bot, event))
 
 
-async def _joined(seed: str) -> int:
-    """Deliver each of two bots' answers to the other, as a member's words; return the turns until they fall silent."""
+async def _turns(seed: str, *, joined: bool) -> int:
+    """Return the turns until silence of two bots that get each other's answers, or of one that gets its call again."""
     group, bots = next(_groups), [(theatre.a_stage(), next(_people)) for _ in range(2)]
     said = seed
     for turn in range(MOST_TURNS):
-        stage, _ = bots[turn % 2]
-        said = await theatre.heard(stage, theatre.a_message(said, bots[1 - turn % 2][1], group))
+        at = turn % 2 if joined else 0
+        said = await theatre.heard(bots[at][0], theatre.a_message(said, bots[1 - at][1], group))
         if not said:
             return turn
-    return MOST_TURNS
-
-
-async def _echoed(seed: str) -> int:
-    """Answer each of our answers with the same call again; return how often we answered within a minute."""
-    stage, user, group = theatre.a_stage(), next(_people), next(_groups)
-    for turn in range(MOST_TURNS):
-        if not await theatre.heard(stage, theatre.a_message(seed, user, group)):
-            return turn
+        said = said if joined else seed
     return MOST_TURNS

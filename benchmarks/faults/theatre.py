@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import nonebot
 
 import cognitive_memory_core as core
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from tests.plugin.stage import Stage
@@ -45,10 +45,7 @@ async def opened(**given: Any) -> AsyncGenerator[core.CognitiveMemory, None]:
         from nonebot_plugin_cognitive_memory.lifecycle import lifetime  # noqa: PLC0415  # after the plugin was loaded
 
         await lifetime.start()
-        for _ in range(round(PATIENCE / 0.05)):
-            if lifetime.memory.is_running:
-                break
-            await asyncio.sleep(0.05)
+        await until(lambda: lifetime.memory.is_running)
         try:
             yield lifetime.memory
         finally:

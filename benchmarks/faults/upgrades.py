@@ -135,9 +135,7 @@ def refuse_later(folder: Path, name: str, found: Seen) -> None:
         copied = folder / f"{in_log} copied"
         with closing(sqlite3.connect(data / "ledger.db", isolation_level=None)) as connection:
             ahead = schema.FORMAT + 1
-            connection.executescript(
-                f"BEGIN; PRAGMA user_version = {ahead}; PRAGMA application_id = {0x020000}; COMMIT"
-            )
+            connection.executescript(f"BEGIN; PRAGMA user_version = {ahead}; PRAGMA application_id = 131072; COMMIT")
             if in_log:
                 shutil.copytree(data, copied)
         if not in_log:

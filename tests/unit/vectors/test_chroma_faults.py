@@ -8,7 +8,6 @@ from array import array
 from collections.abc import AsyncIterator, Awaitable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from benchmarks.chroma_world import EVERYTHING, examined, filled, known_rows, opened, patiently, the_child
@@ -39,38 +38,6 @@ async def ended(calls: list[Awaitable[object]]) -> list[object]:
     ends = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), PATIENCE)
     assert not [end for end in ends if isinstance(end, BaseException) and not isinstance(end, UnavailableError)]
     return ends
-
-
-async def going_on(ticks: list[None]) -> None:
-    """Record a tick whenever the event loop is free."""
-    while True:
-        await asyncio.sleep(0.01)
-        ticks.append(None)
-
-
-async def whole_again(store: ChromaStore) -> None:
-    """Check that the store is available again with every row once."""
-    generation = await patiently(store.open, PATIENCE)
-    assert generation is not None
-    await patiently(lambda: store.upsert(generation, ROWS), PATIENCE)
-    assert not (await examined(store, generation, ROWS, sample=5)).total()
-
-
-async def test_a_child_that_stands_still_is_given_up(store: ChromaStore) -> None:
-    """Calls to a suspended process end at their time limit, and another process replaces it."""
-    generation = await filled(store, ROWS)
-    stopped = the_child()
-    stopped.suspend()
-    ticks: list[None] = []
-    ticking = asyncio.create_task(going_on(ticks))
-    ends = await ended(
-        [store.upsert(generation, ROWS[:5]), store.nearest(generation, EAST, EVERYTHING, 5), store.listed(generation)]
-    )
-    ticking.cancel()
-    assert any(isinstance(end, UnavailableError) for end in ends)
-    assert len(ticks) > 5
-    await whole_again(store)
-    assert not stopped.is_running() or stopped.status() == psutil.STATUS_ZOMBIE
 
 
 async def test_closing_refuses_whoever_still_waits(tmp_path: Path) -> None:
