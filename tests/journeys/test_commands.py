@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.onebot import GROUP, ROOT, Version, open_bot, version_of
+from tests.support.onebot import GROUP, ONLY, ROOT, Version, open_bot, version_of
 
 ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`", re.MULTILINE)
-ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
 WORDS = {
     "show": "1",
     "search": "花生",

@@ -14,14 +14,13 @@ import pytest
 import cognitive_memory_core as core
 from tests.support.agents import TOOLS, Agent, http_agent, stdio_agent
 from tests.support.beliefs import a_belief, begun
-from tests.support.onebot import data_of, open_bot, prepare, start
+from tests.support.onebot import ONLY, data_of, open_bot, prepare, start
 from tests.support.waiting import until
 
 USER, OTHER, GROUP, ELSEWHERE = "2000001", "2000002", "10001", "10002"
 HERE = core.Scene.group(GROUP, USER, user_name="阿棠")
 SETTINGS = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
 FRIDAY = "每周五晚上讨论新番"
-ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
 OPERATOR, AGENT = "operator-token-of-this-test", "agent-token-of-this-test"
 SECRETS = {  # scene and fact of what an agent at HERE may never see
     "canary-elsewhere": core.Scene.group(ELSEWHERE, OTHER),

@@ -17,32 +17,22 @@ from PIL import Image
 from tests.support import sample_month
 from tests.support.clock import FrozenClock
 
-from .chromium import DESKTOP, PHONE, TABLET, browser
+from .chromium import DESKTOP, OF_NOBODY, PHONE, TABLET, browser
 
 SIZES = {"desktop": DESKTOP, "tablet": TABLET, "phone": PHONE}
 GROUP = f"group/{sample_month.GROUP}"
 PAGES = {
-    "today": "/",
-    "memories": "/memories",
+    **OF_NOBODY,
     "lines": "/lines?day=2026-11-17",
-    "running": "/running",
     "search": "/memories?text=花生",
     "forgotten": "/memories?state=retired",
     "question": f"/question?place={GROUP}&user_id=3100008&text=谁有忌口，点心里不能放什么",
     "question-empty": "/question",
     "cases": "/question/cases",
-    "people": "/people",
     "person": "/people/open?id=3100003",
-    "places": "/places",
     "place": f"/places/open?place={GROUP}",
     "beliefs": f"/beliefs?group={sample_month.GROUP}&status=all&days=40",
     "suggestions": f"/suggestions?group={sample_month.GROUP}",
-    "jobs": "/jobs",
-    "settings": "/settings",
-    "prompts": "/prompts",
-    "records": "/records",
-    "report": "/report?examine=yes",
-    "transfers": "/transfers",
 }
 OPENED = {"gone": ("/memories?state=retired", "main a[href*='/memories/open']"),
           "memory": ("/memories?text=花生", "main a[href*='/memories/open']"),

@@ -12,30 +12,20 @@ from pathlib import Path
 import pytest
 from nonebug import App
 
-from .chromium import BROWSER, DESKTOP, DRIVER, MISSING, PHONE, TABLET, Browser, browser
+from .chromium import BROWSER, DESKTOP, DRIVER, MISSING, OF_NOBODY, PHONE, TABLET, Browser, browser
 from .console_stage import Console, console
 from .web import TOKEN
 
 pytestmark = pytest.mark.skipif(not BROWSER or not DRIVER, reason=MISSING)
 QUESTION = "/question?place=group/20001&user_id=2000003&text=部署密钥什么时候换的"
 PAGES = {
-    "today": "/",
-    "memories": "/memories",
+    **OF_NOBODY,
     "question": QUESTION,
     "lines": "/lines",
-    "running": "/running",
-    "people": "/people",
     "person": "/people/open?id=2000001",
-    "places": "/places",
     "place": "/places/open?place=group/20001",
     "beliefs": "/beliefs?group=20001",
     "suggestions": "/suggestions?group=20002",
-    "jobs": "/jobs",
-    "settings": "/settings",
-    "prompts": "/prompts",
-    "records": "/records",
-    "report": "/report?examine=yes",
-    "transfers": "/transfers",
 }
 Look = tuple[tuple[int, int], bool]
 VIEWS = tuple((size, dark) for size in (DESKTOP, TABLET, PHONE) for dark in (False, True))

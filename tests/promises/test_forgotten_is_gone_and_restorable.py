@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core import CaptureSettings, CognitiveMemory, Message, ProfileKey, Scene, Settings, UnknownEvent
+from cognitive_memory_core import (
+    CaptureSettings,
+    CognitiveMemory,
+    Event,
+    Message,
+    ProfileKey,
+    Scene,
+    Settings,
+    UnknownEvent,
+)
 from cognitive_memory_core.historian.upkeep import STEADY
 from cognitive_memory_core.store.ledger import ClockState, Ledger
 from tests.support.clock import FrozenClock
@@ -19,6 +28,7 @@ from tests.support.telling import EXACT, GAMES_DOUSHA, PRIVATE, READING, READING
 from tests.support.waiting import PATIENCE, until
 
 MOVING = "我搬去上海了"
+MOVES = "阿禾(2156083317) 要搬去上海"
 
 
 async def test_a_forgotten_event_is_not_recalled_until_it_is_restored(tmp_path: Path) -> None:
@@ -108,6 +118,15 @@ LONG_LOG = Settings(capture=CaptureSettings(log_days=180), vector_store=EXACT.ve
 WHERE = (READING, PRIVATE, READING_MILI, GAMES_DOUSHA)
 
 
+async def laid(memory: CognitiveMemory, clock: FrozenClock, *, has_source: bool) -> Event:
+    """Say the lines, and tell the event that they speak of."""
+    for number, (line, (scene, is_bot, text)) in enumerate(LINES.items()):
+        at = clock.now() - timedelta(minutes=60 - number)
+        await memory.observe(Message(line, scene, text, at, is_bot=is_bot))
+    [event] = await tell(memory, READING, MOVES, message_ids=("m1",) if has_source else ())
+    return event
+
+
 async def lines_shown(memory: CognitiveMemory) -> set[str]:
     """Return the ids of the lines shown by any read path in any place."""
     found = set[str]()
@@ -123,12 +142,9 @@ async def lines_shown(memory: CognitiveMemory) -> set[str]:
 @pytest.mark.parametrize("has_source", [True, False], ids=["with its message", "without"])
 async def test_its_lines_are_hidden_with_it_and_come_back(tmp_path: Path, has_source: bool) -> None:
     """A forgotten event's source line, and the bot's lines that repeat it, are hidden everywhere until restored."""
-    clock, said = FrozenClock(), "阿禾(2156083317) 要搬去上海"
+    clock = FrozenClock()
     async with a_memory(tmp_path / "data", clock=clock) as memory:
-        for number, (line, (scene, is_bot, text)) in enumerate(LINES.items()):
-            at = clock.now() - timedelta(minutes=60 - number)
-            await memory.observe(Message(line, scene, text, at, is_bot=is_bot))
-        [event] = await tell(memory, READING, said, message_ids=("m1",) if has_source else ())
+        event = await laid(memory, clock, has_source=has_source)
         assert await lines_shown(memory) == {*LINES}
         await memory.forget_event(READING, event.id)
         assert await lines_shown(memory) == {*LINES} - HIDDEN
@@ -144,12 +160,9 @@ async def test_a_correction_hides_the_lines_of_the_old_wording(
     tmp_path: Path, has_source: bool, is_restored: bool
 ) -> None:
     """A correction hides the lines that the old wording came from, but no later one; putting it back shows them."""
-    clock, said = FrozenClock(), "阿禾(2156083317) 要搬去上海"
+    clock = FrozenClock()
     async with a_memory(tmp_path, clock=clock) as memory:
-        for number, (line, (scene, is_bot, text)) in enumerate(LINES.items()):
-            at = clock.now() - timedelta(minutes=60 - number)
-            await memory.observe(Message(line, scene, text, at, is_bot=is_bot))
-        [event] = await tell(memory, READING, said, message_ids=("m1",) if has_source else ())
+        event = await laid(memory, clock, has_source=has_source)
         new = await memory.correct_event(READING, event.id, "阿禾(2156083317) 要搬去厦门")
         assert await lines_shown(memory) == {*LINES} - HIDDEN
         assert await memory.forgotten_events(READING) == []
@@ -167,7 +180,7 @@ async def test_what_the_bot_says_of_it_later_is_hidden_too(tmp_path: Path) -> No
     """A new line of the bot that repeats a forgotten event is hidden at once; a new line of the person is not."""
     clock = FrozenClock()
     async with a_memory(tmp_path, clock=clock, background=False) as memory:
-        [event] = await tell(memory, READING, "阿禾(2156083317) 要搬去上海")
+        [event] = await tell(memory, READING, MOVES)
         await memory.forget_event(READING, event.id)
         clock.advance(minutes=1)
         await memory.observe(Message("b9", READING, "记得你要搬去上海的", clock.now(), is_bot=True))
@@ -186,7 +199,7 @@ async def test_a_hidden_line_is_not_learned_again(tmp_path: Path) -> None:
         line = Message("m1", READING, "我要搬去上海了", clock.now())
         other = Message("m2", READING, "我对花生过敏", clock.now())
         await memory.observe(line)
-        [event] = await tell(memory, READING, "阿禾(2156083317) 要搬去上海", message_ids=("m1",))
+        [event] = await tell(memory, READING, MOVES, message_ids=("m1",))
         await memory.forget_event(READING, event.id)
         assert await memory.consider(READING, [line, other]) is not None
         again = await tell(memory, READING, "阿禾(2156083317) 打算搬到上海住", message_ids=("m1",))
@@ -231,7 +244,7 @@ async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
         await say(memory, READING, "我养了一只三花猫")
         await memory.observe(Message("m1", READING, "我要搬去上海了", clock.now()))
         await memory.observe(Message("b1", READING, "阿禾要搬去上海啦", clock.now(), is_bot=True))
-        told = await tell(memory, READING, "阿禾(2156083317) 要搬去上海", message_ids=("m1",))
+        told = await tell(memory, READING, MOVES, message_ids=("m1",))
         event = next(one for one in told if "上海" in one.text)
         await say(memory, READING, "我喜欢乌龙茶")
         await memory.export(tmp_path / "old.jsonl")
@@ -244,11 +257,7 @@ async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
         assert await learning.forgetting.erase_expired() == 0  # a clock that jumped that far is not trusted yet
     await believe(clock, data)
     async with a_memory(data, LONG_LOG, clock=clock) as memory:
-
-        async def is_gone() -> bool:
-            return "上海" not in bytes_of(data)
-
-        await asyncio.wait_for(until(is_gone), PATIENCE)
+        await asyncio.wait_for(until(lambda: "上海" not in bytes_of(data)), PATIENCE)
         await memory.import_(tmp_path / "old.jsonl")
         assert "上海" not in await recalled(memory, READING, "阿禾要搬去上海吗")
         with pytest.raises(UnknownEvent):
@@ -263,7 +272,7 @@ async def test_after_thirty_days_a_corrected_text_is_gone(tmp_path: Path) -> Non
     async with a_memory(data, LONG_LOG, clock=clock) as memory:
         await say(memory, READING, "我养了一只三花猫")
         await memory.observe(Message("m1", READING, "我要搬去上海了", clock.now()))
-        told = await tell(memory, READING, "阿禾(2156083317) 要搬去上海", message_ids=("m1",))
+        told = await tell(memory, READING, MOVES, message_ids=("m1",))
         event = next(one for one in told if "上海" in one.text)
         await memory.correct_event(READING, event.id, "阿禾(2156083317) 要搬去厦门")
         assert await memory.drain(PATIENCE)
@@ -272,11 +281,7 @@ async def test_after_thirty_days_a_corrected_text_is_gone(tmp_path: Path) -> Non
     clock.advance(days=31)
     await believe(clock, data)
     async with a_memory(data, LONG_LOG, clock=clock) as memory:
-
-        async def is_gone() -> bool:
-            return "上海" not in bytes_of(data)
-
-        await asyncio.wait_for(until(is_gone), PATIENCE)
+        await asyncio.wait_for(until(lambda: "上海" not in bytes_of(data)), PATIENCE)
         assert "厦门" in await recalled(memory, READING, "阿禾要搬去哪里")
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 
-from tests.support.onebot import AHE, GROUP, MILI, data_of, prepare, start
+from tests.support.onebot import GROUP, MILI, ONLY, data_of, prepare, start
 from tests.support.waiting import until
 
-ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
 LATER = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=60"]
 
 
@@ -34,11 +32,6 @@ async def test_killed_before_anything_was_considered(tmp_path: Path) -> None:
             bot.kill()
         bot = start(tmp_path)
         async with bot.client() as client:
-            people = count(AHE)  # different people, because of the limit per person
-
-            async def is_listed() -> bool:
-                return "花生" in await client.ask("/记忆 列表", group=GROUP, user=next(people))
-
-            await until(is_listed, pause=0.5)  # as often as people ask
+            await client.until_listed("花生", GROUP)
     finally:
         bot.stop()

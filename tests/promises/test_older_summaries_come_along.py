@@ -13,11 +13,10 @@ import pytest
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.migration.conversion import Conversion
-from tests.support.onebot import AHE, GROUP, OTHER_GROUP, data_of, open_bot
+from tests.support.onebot import AHE, GROUP, ONLY, OTHER_GROUP, data_of, open_bot
 from tests.support.telling import a_memory
 from tests.support.waiting import PATIENCE, until
 
-ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
 OLD = [
     {"summary": "帮阿禾查了露营地的天气", "timestamp": "2026-02-21T11:08:00+08:00", "location": ["坏了"]},
     {

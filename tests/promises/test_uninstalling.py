@@ -6,22 +6,9 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from tests.support.onebot import GROUP, data_of, open_bot
+from tests.support.onebot import COMPANION, GROUP, data_of, open_bot
 
 PAGE = Path(__file__).absolute().parents[2] / "docs" / "upgrading.md"
-COMPANION = """
-from nonebot import on_message, require
-
-require("nonebot_plugin_cognitive_memory")
-from nonebot_plugin_cognitive_memory import MemoryContext, RecordEnd
-
-chat = on_message(priority=50)
-
-
-@chat.handle()
-async def turn(context: MemoryContext, record_end: RecordEnd):
-    await chat.finish(f"{await record_end('备忘', ['阿禾(2156083317) 喜欢乌龙茶'])} {context.text}")
-"""
 TOLD = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=reply"]
 
 

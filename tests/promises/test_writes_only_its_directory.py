@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.onebot import GROUP, data_of, open_bot
-
-COMPANION = """
-from nonebot import on_message, require
-
-require("nonebot_plugin_cognitive_memory")
-from nonebot_plugin_cognitive_memory import MemoryContext, RecordEnd
-
-chat = on_message(priority=50)
-
-
-@chat.handle()
-async def turn(context: MemoryContext, record_end: RecordEnd):
-    await chat.finish(f"{await record_end('备忘', ['阿禾(2156083317) 喜欢乌龙茶'])} {context.text}")
-"""
+from tests.support.onebot import COMPANION, GROUP, data_of, open_bot
 
 
 async def test_a_bots_directory_has_one_new_folder(tmp_path: Path) -> None:

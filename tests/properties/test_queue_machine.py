@@ -61,19 +61,24 @@ class QueueMachine(RuleBasedStateMachine):
         self.rests: dict[Scope, float] = {}
         self.arrivals = 0
 
-    @initialize()
-    def start(self) -> None:
-        """Open the queue as a new process does; claimed jobs are requeued."""
+    def reopen(self) -> int:
+        """Open the queue as a new process does; return how many claimed jobs wait again."""
+        self.claims.clear()
+        self.rests.clear()
         self.disk = FaultyDisk()
         self.queue = self.run(
             FileQueue.open(self.root, PATIENT, self.clock, disk=self.disk, elapsed=self.clock.elapsed)
         )
+        return self.run(self.queue.recover())
+
+    @initialize()
+    def start(self) -> None:
+        """Open the queue as a new process does; claimed jobs are requeued."""
+        recovered = self.reopen()
         held = [known for known in self.jobs.values() if known.state == "held"]
-        assert self.run(self.queue.recover()) == len(held)
+        assert recovered == len(held)
         for known in self.jobs.values():
             known.recover()
-        self.claims.clear()
-        self.rests.clear()
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a coroutine to its end."""
@@ -183,13 +188,7 @@ class QueueMachine(RuleBasedStateMachine):
     def settle(self, what: str, new_id: str, claim: Claim | None) -> None:
         """Determine the result of an interrupted step, and compare everything else with the model."""
         stranded = self.ids_in("processing") - self.ids_in("failed")
-        self.disk = FaultyDisk()
-        self.queue = self.run(
-            FileQueue.open(self.root, PATIENT, self.clock, disk=self.disk, elapsed=self.clock.elapsed)
-        )
-        self.run(self.queue.recover())
-        self.claims.clear()
-        self.rests.clear()
+        self.reopen()
         for known in self.jobs.values():
             known.state = "pending" if known.state == "held" else known.state
         names = {name.job_id: (name, folder) for folder, name in self.on_disk()}

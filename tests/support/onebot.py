@@ -33,6 +33,19 @@ GROUP_NAME = "山脚读书会"
 GROUP, OTHER_GROUP = 618203471, 930417652
 AHE, MILI = 2156083317, 2680914375
 PICTURE, SHOWN = "[图片]", ("text", "image")
+# plugins of a bot: the memory alone, and one that tells and asks it
+ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
+COMPANION = f"""{ONLY}
+from nonebot import on_message
+from nonebot_plugin_cognitive_memory import MemoryContext, RecordEnd
+
+chat = on_message(priority=50)
+
+
+@chat.handle()
+async def turn(context: MemoryContext, record_end: RecordEnd):
+    await chat.finish(f"{{await record_end('备忘', ['阿禾(2156083317) 喜欢乌龙茶'])}} {{context.text}}")
+"""
 PAUSE = 0.2  # seconds between two repetitions of a question
 Version = Literal["v11", "v12"]
 VERSIONS: tuple[Version, ...] = ("v11", "v12")
@@ -126,6 +139,15 @@ class OneBotClient:
                 return answer
             await asyncio.sleep(PAUSE)
         raise AssertionError(answer)
+
+    async def until_listed(self, wanted: str, group: int) -> None:
+        """Let ever other people, because of the limit per person, list their memories until one list contains it."""
+        people = count(AHE)
+
+        async def is_listed() -> bool:
+            return wanted in await self.ask("/记忆 列表", group=group, user=next(people))
+
+        await until(is_listed, pause=0.5)  # as often as people ask
 
     async def serve(self) -> None:
         """Answer every API call with success, except a question for a message that nobody said."""

@@ -56,6 +56,12 @@ def companion(server: ModelServer) -> Companion:
     return Companion(server)
 
 
+def change(companion: Companion, **parts: Any) -> None:
+    """Change parts of a companion's model."""
+    assert companion.model is not None
+    companion.model = replace(companion.model, **parts)
+
+
 @asynccontextmanager
 async def borrowing(folder: Path, companion: Companion, **models: object) -> AsyncIterator[CognitiveMemory]:
     """Open a memory that may borrow."""
@@ -202,8 +208,7 @@ async def test_values_that_are_no_model_are_not_used(
     tmp_path: Path, server: ModelServer, companion: Companion, part: str, value: Any
 ) -> None:
     """A part of another type, too long, missing or with control characters counts as no model, and the rules work."""
-    assert companion.model is not None
-    companion.model = replace(companion.model, **{part: value})
+    change(companion, **{part: value})
     async with borrowing(tmp_path, companion) as memory:
         await told(memory, 1)
         assert "historian" in (await memory.status()).without_model
@@ -224,8 +229,7 @@ async def test_an_address_is_checked_as_one_of_the_settings_is(
     tmp_path: Path, companion: Companion, part: str, value: str, named: str
 ) -> None:
     """A cloud's metadata service, a key with a line end, a proxy without a scheme: nothing is sent, and it is named."""
-    assert companion.model is not None
-    companion.model = replace(companion.model, **{part: value})
+    change(companion, **{part: value})
     async with borrowing(tmp_path, companion) as memory:
         await memory.remember(Turn(READING, observations=(SAID.format(1),)))
         await until(lambda: is_told(memory, named))
@@ -233,9 +237,8 @@ async def test_an_address_is_checked_as_one_of_the_settings_is(
 
 async def test_its_proxy_is_used(tmp_path: Path, server: ModelServer, companion: Companion) -> None:
     """Requests go to the proxy with the companion's address in them, and with the proxy's password."""
-    assert companion.model is not None
     proxy = server.url.replace("http://", HTTP + "me:CANARY-PASSWORD@").removesuffix("/v1")
-    companion.model = replace(companion.model, api_url="http://model.example/v1", proxy=proxy)
+    change(companion, api_url="http://model.example/v1", proxy=proxy)
     async with borrowing(tmp_path, companion) as memory:
         await told(memory, 1)
     assert server.asked[0].path.startswith("http://model.example/v1/")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
+from cognitive_memory_core.domain.profile import Revision
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.profiles.files import FileProfiles, Overtaken
 from cognitive_memory_core.text.redaction import Redaction
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
-from tests.support.profiles import GROUP_KEY, KEEP, TANG, a_profile
+from tests.support.profiles import GROUP_KEY, KEEP, TANG, a_profile, past, written
 
 Make = Callable[[int], FileProfiles]
 HIDE = Redaction.of({"2000001"}, {"阿棠"})
@@ -32,27 +31,10 @@ def profiles(make: Make) -> FileProfiles:
     return make(KEEP)
 
 
-async def changed(profiles: FileProfiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
-    """Write one profile version after the other."""
-    standing = await profiles.find(key)
-    for summary in summaries:
-        at = NOON if standing is None else standing.updated_at + timedelta(minutes=1)
-        standing = await profiles.write(
-            replace(standing, summary=summary, updated_at=at) if standing else a_profile(summary, key)
-        )
-    assert standing is not None
-    return standing
-
-
-async def past(profiles: FileProfiles, key: ProfileKey = TANG) -> list[str]:
-    """Return the summaries of the revisions, newest first."""
-    return [revision.profile.summary for revision in await profiles.revisions(key)]
-
-
 async def test_an_unknown_revision_is_refused(profiles: FileProfiles) -> None:
     """An unknown revision is refused, including path-like ids and ids of another profile."""
-    await changed(profiles, "一", "二", key=GROUP_KEY)
-    await changed(profiles, "一")
+    await written(profiles, "一", "二", key=GROUP_KEY)
+    await written(profiles, "一")
     theirs = (await profiles.revisions(GROUP_KEY))[0].id
     for revision_id in (theirs, "", "../../2000001", "20260304T040000.000000Z", "x" * 500, "\0"):
         with pytest.raises(UnknownRevision):
@@ -62,12 +44,12 @@ async def test_an_unknown_revision_is_refused(profiles: FileProfiles) -> None:
 
 async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: FileProfiles) -> None:
     """An imported revision is added once in its order, unless it is older than those kept."""
-    await changed(profiles, *"一二三")
+    await written(profiles, *"一二三")
     early = Revision("20250101T000000.000000Z", a_profile("早"))
     assert await profiles.add_revision(early)
     assert not await profiles.add_revision(early)
     assert await past(profiles) == ["二", "一", "早"]
-    await changed(profiles, *"四五六")
+    await written(profiles, *"四五六")
     assert await past(profiles) == list("五四三二一")
     assert not await profiles.add_revision(early)
     assert not await profiles.add_revision(Revision("../x", a_profile("外")))
@@ -78,7 +60,7 @@ async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: FileProfi
 
 async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: FileProfiles) -> None:
     """A merge that read a profile before an erasure cannot write it back."""
-    mine = await changed(profiles, "一")
+    mine = await written(profiles, "一")
     group = await profiles.write(a_profile("阿棠(2000001) 是群主", GROUP_KEY))
     await profiles.erase_person("2000001", HIDE)
     for late in (mine, group):
