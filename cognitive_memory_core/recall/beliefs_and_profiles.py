@@ -294,8 +294,8 @@ def tags_by_hand(profile: Profile) -> list[str]:
 def words_of_lines(profile: Profile, events: Mapping[str, Event], without: Collection[str] = ()) -> dict[str, Quote]:
     """Return the words of its person on which each line rests that a model worded; of a group, anybody's.
 
-    They are those of the line's first event that share most with it. ``events`` are those that may be shown, by id.
-    Nobody of ``without`` is quoted.
+    They are those of the line's first event that share most with it, before others those of its voice: 不收 to a
+    proposal. ``events`` are those that may be shown, by id. Nobody of ``without`` is quoted.
     """
     person, words = profile.key.user_id, dict[str, Quote]()
     for said, ids in events_of_lines(profile).items():
@@ -303,14 +303,19 @@ def words_of_lines(profile: Profile, events: Mapping[str, Event], without: Colle
             told = (quote for quote in event.quotes if quote.sent_at and quote.sender_id not in ("", *without))
             own = [quote for quote in told if person in ("", quote.sender_id)]
             if own:
-                words[said] = own[0] if len(own) == 1 else _nearest(said, own)
+                words[said] = own[0] if len(own) == 1 else _nearest(said, own, event.sender_id)
                 break
     return words
 
 
-def _nearest(said: str, quotes: Sequence[Quote]) -> Quote:
-    terms = frozenset(index_terms(said))
-    return max(quotes, key=lambda quote: len(terms.intersection(index_terms(quote.text))))
+def _nearest(said: str, quotes: Sequence[Quote], voice: str) -> Quote:
+    terms = frozenset(term for term in index_terms(said) if len(term) > 1)
+
+    def nearness(quote: Quote) -> tuple[bool, int]:
+        shared = len(terms.intersection(index_terms(quote.text)))
+        return shared > 0 and quote.sender_id == voice, shared
+
+    return max(quotes, key=nearness)
 
 
 def _is_told(profile: Profile, key: ProfileKey) -> bool:
