@@ -401,7 +401,7 @@ class CognitiveMemory(Reads):
 
         Without a model, or if it fails, only the newest lines that fit are returned. People who opted out are left out.
         """
-        from ..recall.compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # loaded with an open memory
+        from .compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # loaded with an open memory
 
         lines = checked_dialogue(messages)
         if self._open is None:

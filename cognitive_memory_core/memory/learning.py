@@ -29,11 +29,11 @@ from ..models.spending import EVOLUTION, BudgetedChat
 from ..ports import Chat, Historian, Merger
 from ..prompts.library import TEMPLATES, PromptLibrary, read_templates
 from ..quality.reporting import Reporting
-from ..recall.compression import ModelSummariser
 from ..store.database.database import Snapshot
 from ..tasks import BackgroundLoop
 from ..transfer import imported
 from ..vectors.indexer import BATCH, Indexer, ProfileIndexer
+from .compression import ModelSummariser
 from .forgetting import Forgetting
 from .opened import Opened
 

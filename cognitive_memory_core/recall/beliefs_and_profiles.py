@@ -18,7 +18,7 @@ from ..domain.event import Event, Quote
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..errors import NotPermitted
-from ..ports import Embedder, Vector
+from ..ports import Embedder, Vector, is_hashing
 from ..profiles.files import FileProfiles
 from ..settings.schema import Live, Settings
 from ..store.beliefs import BeliefBook
@@ -356,6 +356,8 @@ def ranked(
 async def vector_of(embedder: Embedder, said: str, seconds: float = PATIENCE) -> Vector | None:
     """Return the vector of a query; None if the embedder is unavailable or late."""
     try:
+        if is_hashing(embedder):  # it never waits: a task would cost more than the vector
+            return await embedder.embed_query(said)
         return await with_timeout(seconds, embedder.embed_query(said))
     except AWAY:
         return None

@@ -9,13 +9,18 @@ from sqlite3 import Connection
 from ..domain.event import Event
 from ..domain.people import Alias
 from ..domain.profile import EntityType, Profile, ProfileKey
-from ..domain.reading import Answering, EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource
+from ..domain.reading import Answering, EventListing, EventState, PersonEntry, PlaceEntry, PlaceListing, ProfileSource
 from ..domain.scope import Scope
 from .database.database import Table, reads
-from .database.rows import ALIAS, EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of
+from .database.rows import ALIAS, EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of, select
 from .profiles import PROFILE, key_values
-from .search.filters import listing_filter
+from .search.filters import GONE, NOT_OF, Filter, joined, within
 
+_STATES: Mapping[EventState, str] = {
+    "active": "e.retired_at IS NULL",
+    "retired": GONE,
+    "relative": "e.retired_at IS NULL AND e.is_absolute = 0",
+}
 _PLACES = """
 SELECT scope, max(last) FROM (
     SELECT scope, max(at_us) AS last FROM messages WHERE scope >= ?1 AND scope < ?2 GROUP BY scope UNION ALL
@@ -43,6 +48,27 @@ _COUNTS = (  # from indexes alone
 
 _OF_AGENT = "substr(scope, 1, length(?) + 1) = ? || char(31)"
 _LIKE = "LIKE '%' || ? || '%' ESCAPE '\\'"
+
+
+def listing_filter(agent: str, listing: EventListing, without: Collection[str]) -> Filter:
+    """Compile an operator's list over ``events e``: the clause selects exactly the rows of the list."""
+    said, about = select("seq", "events", "agent = ? AND sender_id = ?"), select("seq", "event_subjects", "subject = ?")
+    is_few = listing.place or listing.voice == "others"
+    return joined(
+        (True, "+e.agent = ?" if is_few else "e.agent = ?", bound(agent)),  # +: not by an index of the agent
+        (True, _STATES[listing.state], ()),
+        (listing.place, "e.scope = ?", bound(listing.place.key if listing.place else "")),
+        (
+            listing.user_id and listing.voice == "any",
+            f"e.seq IN ({said} UNION ALL {about})",
+            bound(agent, listing.user_id, listing.user_id),
+        ),
+        (listing.voice == "own", "e.sender_id = ?", bound(listing.user_id)),
+        (listing.voice == "others", f"e.sender_id <> ? AND e.seq IN ({about})", bound(listing.user_id) * 2),
+        (listing.kind, "e.kind = ?", bound(listing.kind)),
+        (listing.window, *within(listing.window)),
+        (without, NOT_OF, (listed(sorted(without)),) * 2),
+    )
 
 
 class OperatorLists(Table):

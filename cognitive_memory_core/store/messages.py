@@ -29,7 +29,7 @@ from .database.rows import (
     new_seq,
     select,
 )
-from .search.filters import MESSAGES, NOT_HIDDEN, line_filter
+from .search.filters import MESSAGES, NOT_HIDDEN, joined, within
 
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
@@ -145,7 +145,14 @@ class MessageLog(Table):
         without: Collection[str] = (),
     ) -> list[Message]:
         """Return the lines of a listing, newest first; none of the people ``without``, or of the bot's to them."""
-        clause, values = line_filter(agent, listing, without)
+        clause, values = joined(
+            (True, "e.agent = ?", bound(agent)),
+            (True, NOT_HIDDEN, ()),
+            (listing.place, "e.scope = ?", bound(listing.place.key if listing.place else "")),
+            (listing.user_id, "e.sender_id = ?", bound(listing.user_id)),
+            (listing.window, *within(listing.window)),
+            (without, f"e.user_id NOT IN {LISTED}", (listed(without),)),
+        )
         rows = connection.execute(
             f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?",
             (*values, bounded(limit), bounded(offset)),

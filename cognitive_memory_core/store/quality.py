@@ -13,8 +13,8 @@ from ..domain.scope import Scope
 from ..ports import Clock, Tally
 from ..tasks import WriteLoop
 from .database.database import Table, reads, writes
-from .database.rows import EVENT, bound, bounded, instant_of, micros
-from .search.filters import missed_filter
+from .database.rows import EVENT, LISTED, bound, bounded, instant_of, listed, micros
+from .search.filters import NOT_OF, joined
 
 _LEAST_EVENTS, _LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared
 _TEACHERS = 3  # of each group
@@ -125,7 +125,11 @@ class QualityLedger(Table):
         A case is left out if its event is forgotten, or if one of the people ``without`` asked the question, said the
         event, or is a subject of the event.
         """
-        clause, values = missed_filter(agent, without)
+        clause, values = joined(
+            (True, "e.retired_at IS NULL", ()),
+            (agent is not None, "e.agent = ?", bound(agent)),
+            (without, f"m.user_id NOT IN {LISTED} AND {NOT_OF}", (listed(sorted(without)),) * 3),
+        )
         rows = connection.execute(
             "SELECT m.id, m.scope, m.user_id, m.text, e.id, m.at_us, e.text"
             f" FROM missed m JOIN events e ON e.seq = m.event_seq WHERE {clause} ORDER BY m.seq DESC LIMIT ? OFFSET ?",

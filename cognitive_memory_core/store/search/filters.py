@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
 from ...domain.instants import Interval
-from ...domain.reading import EventListing, EventState, LineListing, ReadFilter
+from ...domain.reading import ReadFilter
 from ...domain.scope import Scene
 from ...text.characters import cleared_on_erasure
 from ..database.connections import kept
-from ..database.rows import EVENT, LISTED, MESSAGE, Row, bound, found_event, found_message, listed, micros, select
+from ..database.rows import EVENT, LISTED, MESSAGE, Row, found_event, found_message, listed, micros, select
 
 Values = tuple[str | int, ...]
 Filter = tuple[str, Values]
 
 _SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
-_NOT_OF = f"e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}"  # neither by nor about some people
+NOT_OF = f"e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}"  # neither by nor about some people
 NOT_HIDDEN = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines that are not hidden
 RESTS_ON_NOTHING = f"e.message_ids <> '[]' AND NOT EXISTS ({select('1', 'event_sources s', 's.seq = e.seq')})"
 ON_REQUEST = "f.cause <> 'correction'"
 FORGOTTEN = f"EXISTS ({select('1', 'forgotten f', f'f.seq = e.seq AND {ON_REQUEST}')})"
 GONE = f"e.retired_at IS NOT NULL AND ({FORGOTTEN} OR ({RESTS_ON_NOTHING}))"  # not only worded anew by a correction
-_STATES: Mapping[EventState, str] = {
-    "active": "e.retired_at IS NULL",
-    "retired": GONE,
-    "relative": "e.retired_at IS NULL AND e.is_absolute = 0",
-}
 
 
 @cleared_on_erasure
@@ -37,70 +32,28 @@ _STATES: Mapping[EventState, str] = {
 def sql_filter(read_filter: ReadFilter) -> Filter:
     """Compile a read filter over ``events e``: the clause selects exactly the rows that the read filter admits."""
     person, kinds, is_private = read_filter.user_id, read_filter.kinds, read_filter.scene.kind == "private"
-    return _all(
+    return joined(
         (True, *scene_filter(read_filter.scene)),
         (True, "e.retired_at IS NULL", ()),
         (read_filter.group_id, "e.group_id = ?", (read_filter.group_id,)),
-        (read_filter.window, *_within(read_filter.window)),
+        (read_filter.window, *within(read_filter.window)),
         (is_private, "(e.request_type = 'private' OR e.others_words = 0)", ()),
         (person, f"(e.sender_id = ? OR e.user_id = ? OR {_SPEAKS_OF})", (person, person, listed([person]))),
         (kinds, f"e.kind IN {LISTED}", (listed(kinds),)),
-        (read_filter.without, _NOT_OF, (listed(sorted(read_filter.without)),) * 2),
+        (read_filter.without, NOT_OF, (listed(sorted(read_filter.without)),) * 2),
     )
 
 
 def message_filter(read_filter: ReadFilter) -> Filter:
     """Compile a read filter over ``messages e``; a line of the bot belongs to the person whom it addresses."""
-    return _all(
+    return joined(
         (True, *scene_filter(read_filter.scene)),
         (True, NOT_HIDDEN, ()),
         (read_filter.group_id, "e.group_id = ?", (read_filter.group_id,)),
-        (read_filter.window, *_within(read_filter.window)),
+        (read_filter.window, *within(read_filter.window)),
         (read_filter.user_id, "e.user_id = ?", (read_filter.user_id,)),
         (read_filter.kinds and "message" not in read_filter.kinds, "0", ()),
         (read_filter.without, f"e.user_id NOT IN {LISTED}", (listed(sorted(read_filter.without)),)),
-    )
-
-
-def listing_filter(agent: str, listing: EventListing, without: Collection[str]) -> Filter:
-    """Compile an operator's list over ``events e``: the clause selects exactly the rows of the list."""
-    said, about = select("seq", "events", "agent = ? AND sender_id = ?"), select("seq", "event_subjects", "subject = ?")
-    is_few = listing.place or listing.voice == "others"
-    return _all(
-        (True, "+e.agent = ?" if is_few else "e.agent = ?", bound(agent)),  # +: not by an index of the agent
-        (True, _STATES[listing.state], ()),
-        (listing.place, "e.scope = ?", bound(listing.place.key if listing.place else "")),
-        (
-            listing.user_id and listing.voice == "any",
-            f"e.seq IN ({said} UNION ALL {about})",
-            bound(agent, listing.user_id, listing.user_id),
-        ),
-        (listing.voice == "own", "e.sender_id = ?", bound(listing.user_id)),
-        (listing.voice == "others", f"e.sender_id <> ? AND e.seq IN ({about})", bound(listing.user_id) * 2),
-        (listing.kind, "e.kind = ?", bound(listing.kind)),
-        (listing.window, *_within(listing.window)),
-        (without, _NOT_OF, (listed(sorted(without)),) * 2),
-    )
-
-
-def line_filter(agent: str, listing: LineListing, without: Collection[str]) -> Filter:
-    """Compile a list of lines over ``messages e``; none of the people ``without``, or of the bot's to them."""
-    return _all(
-        (True, "e.agent = ?", bound(agent)),
-        (True, NOT_HIDDEN, ()),
-        (listing.place, "e.scope = ?", bound(listing.place.key if listing.place else "")),
-        (listing.user_id, "e.sender_id = ?", bound(listing.user_id)),
-        (listing.window, *_within(listing.window)),
-        (without, f"e.user_id NOT IN {LISTED}", (listed(without),)),
-    )
-
-
-def missed_filter(agent: str | None, without: Collection[str]) -> Filter:
-    """Compile a list of failed recalls whose events are active, over ``missed m`` and ``events e``."""
-    return _all(
-        (True, "e.retired_at IS NULL", ()),
-        (agent is not None, "e.agent = ?", bound(agent)),
-        (without, f"m.user_id NOT IN {LISTED} AND {_NOT_OF}", (listed(sorted(without)),) * 3),
     )
 
 
@@ -128,11 +81,12 @@ def place_filter(read_filter: ReadFilter) -> Filter:
     return scene_filter(scene)
 
 
-def _within(window: Interval | None) -> Filter:
+def within(window: Interval | None) -> Filter:
+    """Compile the interval in which a row of ``e`` must lie."""
     return "e.at_us >= ? AND e.at_us < ?", (micros(window.start), micros(window.stop)) if window else ()
 
 
-def _all(*parts: tuple[object, str, Values]) -> Filter:
+def joined(*parts: tuple[object, str, Values]) -> Filter:
     """Join the clauses whose first member is true."""
     wanted = [(clause, values) for is_wanted, clause, values in parts if is_wanted]
     return " AND ".join(clause for clause, _ in wanted), tuple(value for _, values in wanted for value in values)

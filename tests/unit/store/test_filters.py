@@ -14,7 +14,8 @@ from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.reading import EventListing, ReadFilter
 from cognitive_memory_core.store.database import migrations
 from cognitive_memory_core.store.database.rows import select
-from cognitive_memory_core.store.search.filters import listing_filter, place_filter, scene_filter, sql_filter
+from cognitive_memory_core.store.listings import listing_filter
+from cognitive_memory_core.store.search.filters import place_filter, scene_filter, sql_filter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import later

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core import Scene, Settings
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
-from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.recall.compression import (
+from cognitive_memory_core.memory.compression import (
     MOST_LINES,
     MOST_PIECES,
     PIECE_LINES,
@@ -23,6 +22,7 @@ from cognitive_memory_core.recall.compression import (
     ModelSummariser,
     checked_dialogue,
 )
+from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings.schema import Live
 from cognitive_memory_core.text.tokens import token_count
 from tests.support.builders import GROUP, PRIVATE, a_message
