@@ -341,9 +341,11 @@ def faults(
 def is_change(text: str, line: Message, voice: str, old: Event, job_context: JobContext, *, is_rule: bool) -> bool:
     """Return whether a statement of ``voice``, made from ``line``, may replace an event: the same voice said it later.
 
-    They must share a token. A rule of the group may also be replaced by one that an admin lays down.
+    They must share a token. A rule of the group, no word of its voice about themselves, may also be replaced by one
+    that an admin lays down.
     """
-    is_theirs = bool(voice) and (voice == old.sender_id or (is_rule and line.scene.is_admin))
+    is_rule = is_rule and line.scene.is_admin and old.sender_id not in old.subjects
+    is_theirs = bool(voice) and (voice == old.sender_id or is_rule)
     is_later = line.sent_at > old.happened_at and old.retired_at is None and old.scope == job_context.place
     words = tokens_of("\n".join((old.text, *(quote.text for quote in old.quotes))), called(job_context))
     return is_theirs and is_later and not words.isdisjoint(tokens_of(f"{text}\n{line.text}", called(job_context)))

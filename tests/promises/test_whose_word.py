@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,27 @@ async def test_beside_a_refusal_stand_the_words_of_who_refused(tmp_path: Path) -
         assert await memory.drain(PATIENCE)
         told = f"不收跑腿费（原话 阿棠({VICTIM}) 2026-03-04「不收，免费的」）"
         assert told in (await memory.context(owner, "跑腿费")).text
+
+
+@pytest.mark.parametrize(("subject", "is_replaced"), [("10001", True), (DK, False)])
+async def test_an_admin_replaces_rules_and_nobodys_own_plans(tmp_path: Path, subject: str, is_replaced: bool) -> None:
+    """What an admin says of the group takes the place of what holds for the group, not of what somebody does."""
+    owner = core.Scene.group("10001", VICTIM, user_name="阿棠", group_name="读书会", is_admin=True)
+
+    def obeying(question: Question) -> object:
+        if question.name == MERGE:
+            return drawn(question)
+        is_first = "11月17号" not in question.prompt.partition("<聊天>")[2]
+        day, voice, subjects = ("15", DK, [subject]) if is_first else ("17", VICTIM, ["10001"])
+        fields = {"lines": [1], "kind": "knowledge", "replaces": 0 if is_first else 1}
+        return shaped(question, statement(1, f"11月{day}日回来", subjects, voice, **fields), should_remember=True)
+
+    async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(obeying), clock=FrozenClock()) as memory:
+        for number, (scene, said) in enumerate(((ATTACKER, "11月15号回来"), (owner, "11月17号回来"))):
+            await memory.consider(scene, [core.Message(f"m{number}", scene, said, NOON + timedelta(minutes=number))])
+            assert await memory.drain(PATIENCE)
+        newer, older = await memory.events(owner)
+        assert newer.replaces == (older.id if is_replaced else "")
 
 
 async def test_no_line_passes_for_two(tmp_path: Path) -> None:
