@@ -10,9 +10,8 @@ from .charts import timeline
 from .visit import PAGE, Found, Visit
 
 STATUSES = ("active", "deprecated", "all")
-WEEK, LONGEST = 7, 366  # days
+SPANS = WEEK, MONTH, LONGEST = 7, 30, 366  # days
 EVOLVED = 14  # days whose lines an evolution reads
-DRAWN = 12  # beliefs of the timeline
 LINES, VERSIONS = 6, 10  # of a version, its newest lines are shown; older versions have none
 MOST_SHOWN = 20
 EVIDENCE = 5  # experiences of a suggestion that are quoted, the newest
@@ -31,19 +30,19 @@ async def beliefs(visit: Visit) -> Response:
     if group_id:
         page = await visit.memory.beliefs(scene, status=status, limit=PAGE, offset=visit.offset)  # type: ignore[arg-type]  # of STATUSES
         changes = await visit.memory.belief_changes(scene, days=days)
-    chains = [await visit.memory.belief_history(scene, one.id) for one in page.beliefs[:DRAWN]]
-    people = (person for chain in chains for one in chain for person in one.supporters)
+    chains = {one.id: await visit.memory.belief_history(scene, one.id) for one in page.beliefs}
+    people = (person for chain in chains.values() for one in chain for person in one.supporters)
     names = await visit.people_named([*people, *(one.changed_by for one in changes)])
     return await visit.show(
         "beliefs.html",
-        timeline=timeline([one for one in chains if one], visit.now, visit.zone, names),
+        timeline=timeline(chains, visit.now, visit.zone, names),
         groups=groups,
         group_id=group_id,
         listed=status,
-        statuses=STATUSES,
+        statuses=[(one, visit.words(f"belief.{one}")) for one in STATUSES],
+        spans=[(one, visit.words(f"beliefs.span_{one}")) for one in SPANS],
         days=days,
         rows=page.beliefs,
-        total=page.total,
         has_more=page.total > visit.offset + PAGE,
         changes=changes[::-1],
         names=names,

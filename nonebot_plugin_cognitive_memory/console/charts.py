@@ -13,8 +13,7 @@ import cognitive_memory_core as core
 CELL, WEEKS = 14, 53  # pixels of a day with its gap; columns of a calendar
 WIDTH, HEIGHT = 640, 180
 MOST_NODES = 40
-SPAN, LEFT = 780, 8  # pixels of a timeline; the rest of its 960 is for what stands beside a short bar
-WIDE, LETTER = 90, 11  # pixels of a bar that has room for a few words, and of a letter
+SPAN = 1_000  # length of the axis of a timeline
 Drawn = Mapping[str, Any]
 
 
@@ -114,34 +113,32 @@ def graph(answers: Sequence[core.Answering], bot: str) -> Drawn:
     return {"nodes": list(nodes.values()), "edges": edges}
 
 
-def timeline(chains: Sequence[Sequence[core.Belief]], now: datetime, zone: tzinfo, names: Mapping[str, str]) -> Drawn:
-    """Return the timeline of beliefs: a row for each chain of versions, of which the oldest is first.
+def timeline(
+    chains: Mapping[str, Sequence[core.Belief]], now: datetime, zone: tzinfo, names: Mapping[str, str]
+) -> Drawn:
+    """Return the bars of the versions of each belief, of which the oldest is first, and the days of the axis.
 
-    A version is a bar from when it began to when it was replaced or retired, with as much of its statement as there is
-    room for: in the bar if it is wide, else beside it.
+    A bar reaches from when its version began to when it was replaced or retired; the axis has a length of :data:`SPAN`.
     """
-    begin = min((one.updated_at for chain in chains for one in chain), default=now)
+    begin = min((one.updated_at for chain in chains.values() for one in chain), default=now)
     whole = max((now - begin).total_seconds(), 1.0)
-
-    def at(instant: datetime) -> float:
-        return round(LEFT + SPAN * (instant - begin).total_seconds() / whole, 1)
-
-    rows: list[list[Drawn]] = []
-    for number, chain in enumerate(chains):
-        last = chain[-1]
+    rows: dict[str, list[Drawn]] = {}
+    for key, chain in chains.items():
         starts = [one.updated_at for one in chain]
-        if last.status != "active":
-            starts[-1] = chain[-2].updated_at if len(chain) > 1 else last.created_at
-        ends = [*starts[1:], now if last.status == "active" else last.updated_at]
-        rows.append([])
-        for one, start, end in zip(chain, starts, ends, strict=True):
-            x, width = at(start), max(at(end) - at(start) - 1, 3.0)
-            room = int((width - 8 if width >= WIDE else 960 - x) / LETTER)
-            shown = one.statement if len(one.statement) <= room else f"{one.statement[: room - 1]}…"
-            bar = {"x": x, "y": 22 + 28 * number, "width": width, "is_wide": width >= WIDE, "shown": shown}
-            by = "、".join(names.get(person, person) for person in one.supporters)
-            said = {"id": one.id, "statement": one.statement, "by": by}
-            rows[-1].append({**bar, **said, "is_gone": one is last and last.status != "active"})
+        is_gone = bool(chain) and chain[-1].status != "active"
+        if is_gone:
+            starts[-1] = chain[-2].updated_at if len(chain) > 1 else chain[-1].created_at
+        ends = [*starts[1:], chain[-1].updated_at if is_gone else now] if chain else []
+        rows[key] = [
+            {
+                "x": round(min(SPAN * (start - begin).total_seconds() / whole, SPAN - 4.0), 1),
+                "width": round(max(SPAN * (end - start).total_seconds() / whole - 2, 4.0), 1),
+                "statement": one.statement,
+                "by": "、".join(names.get(person, person) for person in one.supporters),
+                "until": f"{end.astimezone(zone):%Y-%m-%d}",
+                "is_gone": is_gone and one is chain[-1],
+            }
+            for one, start, end in zip(chain, starts, ends, strict=True)
+        ]
     ticks = [begin + timedelta(seconds=whole * step / 4) for step in range(5)]
-    told = [(at(one), f"{one.astimezone(zone):%m-%d}") for one in ticks]
-    return {"rows": rows, "ticks": told, "height": 24 + 28 * len(rows)}
+    return {"rows": rows, "ticks": [f"{one.astimezone(zone):%m-%d}" for one in ticks]}

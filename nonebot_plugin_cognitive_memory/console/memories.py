@@ -80,7 +80,7 @@ async def memories(visit: Visit) -> Response:
         person=person,
         filters=await _chosen(visit, wanted, listing.place, person),
         places=await visit.offered_places(listing.place),
-        kinds=KINDS,
+        kinds=("", *KINDS),
         states=STATES,
     )
 

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
@@ -78,6 +80,11 @@ def place_key(scope: core.Scope) -> str:
     return f"{scope.kind}/{scope.place_id}"
 
 
+def _in_zone(shown: Callable[[Any, tzinfo], str]) -> Callable[[Context, Any], str]:
+    """Return a filter that shows an instant in the time zone of the page."""
+    return pass_context(lambda context, instant: shown(instant, context["visit"].zone))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -88,8 +95,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"minute": minute, "clock": clock, "day": day, "hue": hue, "initial": initial}
-    environment.filters |= {"headline": headline, "key": place_key, "reported": reported}
+    environment.filters |= {"hue": hue, "initial": initial, "headline": headline, "key": place_key}
+    environment.filters["reported"] = reported
+    for shown in (minute, clock, day):
+        environment.filters[shown.__name__] = _in_zone(shown)
     return environment
 
 

@@ -28,7 +28,7 @@ async def people(visit: Visit) -> Response:
     """List people, or those whose id or name matches the search text."""
     text = visit.asked("text")
     found = await visit.memory.listings.people(visit.scene(), text, PAGE + 1, visit.offset)
-    return await visit.show("people.html", rows=found[:PAGE], has_more=len(found) > PAGE, text=text)
+    return await visit.show("people.html", kind="people", text=text, **visit.paged(found))
 
 
 async def person(visit: Visit) -> Response:
@@ -76,7 +76,7 @@ async def erase_person(visit: Visit) -> Response:
         profiles = [one for one in await listings.profiles(scene, None, user_id, PAGE, 0) if one.key.user_id == user_id]
         names = list(dict.fromkeys(one.name for one in await listings.seen_names(scene, user_id)))
         counts = {"events": entry.events, "profiles": len(profiles), "names": len(names)}
-        return await _asked_again(visit, "person", user_id, entry.name or user_id, counts, {"id": user_id})
+        return await _asked_again(visit, "people", user_id, entry.name or user_id, counts, {"id": user_id})
     erasure = await erased_person(scene, user_id, visit.memory)
     return visit.go("/people", notice=_erasure_notice(visit, erasure))
 
@@ -125,9 +125,8 @@ async def places(visit: Visit) -> Response:
     """List groups and private chats, or those whose id or name matches the search text."""
     text = visit.asked("text")
     found = await visit.memory.listings.places(visit.scene(), core.PlaceListing(text=text), PAGE + 1, visit.offset)
-    rows = found[:PAGE]
-    switches = {one.scope: await visit.memory.place_switch(_scene_of(one.scope)) for one in rows}
-    return await visit.show("places.html", rows=rows, switches=switches, has_more=len(found) > PAGE, text=text)
+    switches = {one.scope: await visit.memory.place_switch(_scene_of(one.scope)) for one in found[:PAGE]}
+    return await visit.show("people.html", kind="places", text=text, switches=switches, **visit.paged(found))
 
 
 async def place(visit: Visit) -> Response:
@@ -200,7 +199,7 @@ async def erase_place(visit: Visit) -> Response:
     if visit.sent("sure") != scope.place_id:
         entry, key = await _entry(visit, scope), visit.sent("place")
         counts = {"events": entry.events, "lines": entry.messages}
-        return await _asked_again(visit, "place", scope.place_id, entry.name or key, counts, {"place": key})
+        return await _asked_again(visit, "places", scope.place_id, entry.name or key, counts, {"place": key})
     erasure = await erased_place(_scene_of(scope), visit.memory)
     return visit.go("/places", notice=_erasure_notice(visit, erasure))
 

@@ -155,7 +155,8 @@ async def cases(visit: Visit) -> Response:
     """List the missed cases, each with a link that asks its question again."""
     found = await visit.memory.listings.missed_events(visit.scene(), PAGE + 1, visit.offset)
     names = await visit.names_of(one.scope for one in found[:PAGE])
-    return await visit.show("cases.html", rows=found[:PAGE], names=names, has_more=len(found) > PAGE)
+    people = await visit.people_named(one.user_id for one in found[:PAGE])
+    return await visit.show("cases.html", names=names, people=people, **visit.paged(found))
 
 
 async def drop(visit: Visit) -> Response:

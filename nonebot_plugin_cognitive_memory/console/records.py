@@ -17,16 +17,17 @@ from ..lifecycle import FIELDS
 from ..replies.log import KEYWORD
 
 MOST = 500
+TONES = {"WARNING": "busy", "ERROR": "bad", "CRITICAL": "bad"}
 PLUGIN = __name__.partition(".")[0]
 QUOTED = re.compile(r"([“「])([^”」]{9,})([”」])")  # longer than a command or a name
 
 
 @dataclass(frozen=True)
 class Record:
-    """One record: ``fields`` are ids, such as those of a job and a place."""
+    """One record: ``fields`` are ids, such as those of a job and a place; ``tone`` says how bad it is."""
 
     at: datetime
-    level: str
+    tone: str
     text: str
     fields: Mapping[str, str]
 
@@ -47,7 +48,9 @@ class Records:
             for key, value in record["extra"].items()
             if key.startswith(FIELDS)
         }
-        self._kept.append(Record(record["time"], record["level"].name, text.removeprefix(KEYWORD).strip(), given))
+        self._kept.append(
+            Record(record["time"], TONES.get(record["level"].name, "good"), text.removeprefix(KEYWORD).strip(), given)
+        )
 
     def newest(self, settings: core.Settings) -> Sequence[Record]:
         """Return the records, the newest first, without any secret of the settings."""

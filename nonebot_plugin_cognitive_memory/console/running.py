@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import reduce
@@ -18,6 +18,7 @@ import cognitive_memory_core as core
 
 from ..config import ENV_FILES
 from .charts import costs
+from .pages import day
 from .visit import PAGE, Found, Visit
 
 DAYS = 30
@@ -196,15 +197,15 @@ async def _examined(visit: Visit) -> Found:
 
 async def records(visit: Visit) -> Response:
     """List our own records of the last hours."""
-    kept: Sequence[object] = visit.context.records.newest(visit.settings)
-    rows = kept[visit.offset : visit.offset + PAGE]
-    return await visit.show("records.html", rows=rows, has_more=len(kept) > visit.offset + PAGE)
+    kept = visit.context.records.newest(visit.settings)[visit.offset :]
+    found = visit.paged([{"day": day(one.at, visit.zone), **vars(one)} for one in kept])
+    return await visit.show("records.html", **found)
 
 
 async def jobs(visit: Visit) -> Response:
     """List the failed jobs, the latest first, with what people can do about each."""
     failed = (await visit.memory.failed_jobs())[::-1]
-    rows = failed[visit.offset : visit.offset + PAGE]
+    rows = failed[visit.offset :][:PAGE]
     places = {one.id: one.job.scope for one in rows if one.job}
     status, listings, scene = await visit.memory.status(), visit.memory.listings, visit.scene()
     again = [one for one in visit.session.retried if all(one != job.id for job in failed)]

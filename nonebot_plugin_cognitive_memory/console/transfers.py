@@ -20,7 +20,8 @@ async def transfers(visit: Visit) -> Response:
     is_any = any(one.is_running for one in latest.values())
     rows = await asyncio.to_thread(rows_written, latest["export"]) if "export" in latest else 0
     done = {"export": rows, "backup": sizes.get("backup", 0)}
-    return await visit.show("transfers.html", latest=latest, written=sizes, done=done, is_any=is_any)
+    totals = (await visit.memory.status()).totals
+    return await visit.show("transfers.html", latest=latest, written=sizes, done=done, is_any=is_any, totals=totals)
 
 
 async def begin(visit: Visit) -> Response:

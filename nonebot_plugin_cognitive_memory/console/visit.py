@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta, tzinfo
 from pathlib import Path
@@ -29,25 +29,15 @@ QUICK = 0.05  # seconds for which a page waits before what stands above the awai
 END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
 ARRIVED = '<span class="arrived"></span>'  # the style sheet then hides that something is awaited
 Found = Mapping[str, object]
-NAVIGATION = (  # groups, each with the accent of the heads of its pages
-    ("memory", "person", (("/", "today"), ("/memories", "memories"), ("/lines", "lines"))),
-    (
-        "people",
-        "group",
-        (
-            *(("/people", "people"), ("/places", "places"), ("/beliefs", "beliefs")),
-            ("/suggestions", "suggestions"),
-        ),
-    ),
-    ("question", "figures", (("/question", "question"), ("/question/cases", "cases"))),
-    (
-        "running",
-        "status",
-        (
-            *(("/running", "running"), ("/jobs", "jobs"), ("/settings", "settings"), ("/prompts", "prompts")),
-            *(("/report", "report"), ("/transfers", "transfers"), ("/records", "records")),
-        ),
-    ),
+ROOTS = {"today": "/", "cases": "/question/cases"}  # of pages whose address is not their name
+NAVIGATION = tuple(  # groups, each with the accent of the heads of its pages
+    (group, accent, tuple((ROOTS.get(page, f"/{page}"), page) for page in pages.split()))
+    for group, accent, pages in (
+        ("memory", "person", "today memories lines"),
+        ("people", "group", "people places beliefs suggestions"),
+        ("question", "figures", "question cases"),
+        ("running", "status", "running jobs settings prompts report transfers records"),
+    )
 )
 ACCENTS = {page: accent for _, accent, pages in NAVIGATION for _, page in pages}
 
@@ -128,8 +118,7 @@ class Visit:
 
     def parts_named(self, parts: Iterable[str]) -> str:
         """Return the names, in the language of the page, of the memory's parts that an answer lacks."""
-        words = LANGUAGES[self.language]
-        return "、".join(words.get(f"degraded.{part}", part) for part in parts)
+        return "、".join(self.named(f"degraded.{part}", part) for part in parts)
 
     def scene(self, group_id: str | None = None) -> core.Scene:
         """Return the operator's scene, in a group if one is given."""
@@ -190,9 +179,13 @@ class Visit:
         found = await self.memory.listings.people_names(self.scene(), distinct) if distinct else {}
         return {**dict(zip(distinct, distinct, strict=True)), **found}
 
+    def named(self, key: str, default: str) -> str:
+        """Return the word of a key in the language of the page; the default if there is none."""
+        return LANGUAGES[self.language].get(key, default)
+
     def purpose(self, name: str) -> str:
-        """Return what a model or a part is for, in the language of the page."""
-        return LANGUAGES[self.language].get(f"purpose.{name}", name)
+        """Return what a model or a part is for."""
+        return self.named(f"purpose.{name}", name)
 
     def place(self, text: str) -> core.Scope | None:
         """Return the place that an address or a form names as "group/ID" or "private/ID"; None for anything else."""
@@ -227,6 +220,11 @@ class Visit:
             return "/"
         query = self.request.url.query
         return f"{self.request.url.path.removeprefix(self.base) or '/'}{'?' if query else ''}{query}"
+
+    @staticmethod
+    def paged(found: Sequence[Any]) -> dict[str, Any]:
+        """Return the rows of a page, and whether there are more, of which at least one was read."""
+        return {"rows": found[:PAGE], "has_more": len(found) > PAGE}
 
     async def show(self, template: str, *, status: int = 200, **values: object) -> Response:
         """Answer with a page, rendered in a thread."""
@@ -276,7 +274,7 @@ class Visit:
             "at": session.at,
         }
         session.notice, session.reported, session.at = "", (), ""
-        return {**usual, "navigation": NAVIGATION, "accents": ACCENTS, "is_awaited": False, **values}
+        return {**usual, "navigation": NAVIGATION, "accents": ACCENTS, "is_awaited": False, "has_more": False, **values}
 
     def go(
         self,

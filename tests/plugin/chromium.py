@@ -22,7 +22,8 @@ MISSING = "no Chromium with its driver on this machine: apt-get install chromium
 REMOTE = ("http", "https", "ws", "wss", "ftp")  # the tab with which a browser starts has addresses of its own
 # the pages of the console that are of no person, place or memory
 LISTS = ("memories", "running", "people", "places", "jobs", "settings", "prompts", "records", "transfers")
-OF_NOBODY = {"today": "/", "report": "/report?examine=yes", **{name: f"/{name}" for name in LISTS}}
+OF_NOBODY = {"today": "/", "report": "/report?examine=yes", "setting": "/settings?group=record"}
+OF_NOBODY |= {name: f"/{name}" for name in LISTS}
 DESKTOP, TABLET, PHONE = (1440, 900), (1024, 768), (390, 844)
 TALLEST = 3_000  # pixels of a picture
 FLAGS = (

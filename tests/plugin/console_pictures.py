@@ -31,7 +31,7 @@ PAGES = {
     "cases": "/question/cases",
     "person": "/people/open?id=3100003",
     "place": f"/places/open?place={GROUP}",
-    "beliefs": f"/beliefs?group={sample_month.GROUP}&status=all&days=40",
+    "beliefs": f"/beliefs?group={sample_month.GROUP}&status=all&days=30",
     "suggestions": f"/suggestions?group={sample_month.GROUP}",
 }
 OPENED = {"gone": ("/memories?state=retired", "main a[href*='/memories/open']"),

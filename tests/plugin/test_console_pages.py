@@ -113,7 +113,7 @@ async def test_an_expected_memory_is_named_by_some_of_its_words(shown: Console) 
     async with shown.visited() as visitor:
         novels = await visitor.look("/question", **asked, wanted="推理小说")
         assert "喜欢推理小说" in novels.split("本该想起的：")[1].split("</a>")[0]
-        assert 'name="user_id" list="people" value="米粒"' in novels
+        assert 'name="user_id" list="people" placeholder="名字或号码" value="米粒"' in novels
         key = await visitor.look("/question", **asked, wanted="密钥换过")
         verdict = key.split('<section class="notice">')[1].split("</section>")[0]
         assert "想起了：" in verdict
@@ -161,8 +161,8 @@ async def test_a_receipt_stands_where_something_was_done(shown: Console) -> None
     async with shown.visited() as visitor:
         form = {"form_token": await visitor.form_token(), "key": "query.auto_top_k", "value": "5", "action": "set"}
         answer = await visitor.send("/settings/change", **form)
-        assert answer.headers["location"].endswith("/settings#query.auto_top_k")
-        page = await visitor.look("/settings")
+        assert answer.headers["location"].endswith("/settings?group=recall#query.auto_top_k")
+        page = await visitor.look("/settings", group="recall")
         row = page.split('<li id="query.auto_top_k">')[1].split("</li>")[0]
         assert page.count('role="status"') == row.count('role="status"') == 1
         await visitor.act("/settings/change", key="query.auto_top_k", action="reset")
@@ -391,8 +391,10 @@ async def test_what_became_of_a_retried_job_is_shown(shown: Console) -> None:
 async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> None:
     """A hot setting is changed and put back, others show their line of .env, and a refused value says why."""
     async with shown.visited() as visitor:
-        page = await visitor.look("/settings")
-        assert "COGNITIVE_MEMORY__AGENT=default" in page
+        assert "COGNITIVE_MEMORY__" not in await visitor.look("/settings")
+        assert "COGNITIVE_MEMORY__AGENT=default" in await visitor.look("/settings", group="general")
+        record = await visitor.look("/settings", group="record")
+        assert '<option value="all" selected>都整理（all）</option>' in record
         assert "现在是 5（每轮自动想起几条" in await visitor.act(
             "/settings/change", key="query.auto_top_k", value="5", action="set"
         )
