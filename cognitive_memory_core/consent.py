@@ -91,7 +91,7 @@ class Consent:
 
     def is_recorded(self, scope: Scope) -> bool:
         """Return whether anything said in a place may be stored."""
-        return self.place_switch(scope).records
+        return scope not in self._switches or self.place_switch(scope).records
 
     def is_incognito(self, scene: Scene, at: datetime) -> bool:
         """Return whether the scene's person was incognito in its place at the time ``at``."""

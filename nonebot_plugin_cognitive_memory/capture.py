@@ -201,7 +201,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_chat: boo
         segments = getattr(event, "original_message", ())
         is_plain = all(segment.type == "text" for segment in segments)
         everybody = message.text if is_plain else worded(segments).text  # with all mentions, as each account hears it
-        number = str(getattr(event, "real_seq", "") or "")
+        number = str((event.model_extra or {}).get("real_seq") or "")
         first_id = line_copies.first_id(message, bot.self_id, everybody, number=number)
         said = chat if text is None else text.strip()
         if first_id != message.id or said != message.text:

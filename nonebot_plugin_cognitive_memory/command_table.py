@@ -116,7 +116,7 @@ def chat_text(plain: str, text: str, chat_commands: Iterable[str], *, is_chat: b
     name, any other chat without its command sign; ``is_chat``: so is whatever does not call ``/memory``.
     """
     said = plain.lstrip()
-    if is_ours(said) or not (is_chat or not is_any_command(said) or words_after(said, chat_commands) is not None):
+    if is_ours(said) or not (is_chat or unsigned(said) == said or words_after(said, chat_commands) is not None):
         return None
     words = words_after(text, chat_commands)
     return unsigned(text) if words is None else words

@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 
 from .auto_consider import considerer
 from .lifecycle import get_memory
-from .scene import platform_names
+from .scene import platform_names, scene_at
 
 IsErased = Callable[[core.Scene], bool]
 _forgetting: list[Callable[[IsErased], Awaitable[None]]] = [considerer.forget]
@@ -44,6 +44,7 @@ async def erased_place(scene: core.Scene, memory: core.CognitiveMemory | None = 
 
 
 async def _forget(is_erased: IsErased) -> None:
+    scene_at.cache_clear()
     for forget in _forgetting:
         await forget(is_erased)
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from nonebot.adapters import Bot, MessageSegment
@@ -72,17 +73,18 @@ def worded(
 
     ``name_of`` returns the name of a person whose id alone is in a mention, "" if it is not known.
     """
-    parts: list[str] = []
-    reply_to: str | None = None
-    room, shown = TEXT_LENGTH, list(segments)[:SEGMENTS]
-    for segment in shown:
+    parts, mentioned = list[str](), dict[str, None]()
+    reply_to, room = "", TEXT_LENGTH
+    for segment in islice(segments, SEGMENTS):
         if segment.type == "reply":
-            reply_to = reply_to or _id(segment.data, "id", "message_id") or None
-        elif room > 0 and not (self_id and _mentioned(segment) == self_id):
+            reply_to = reply_to or _id(segment.data, "id", "message_id")
+            continue
+        if person := _mentioned(segment):
+            mentioned[person] = None
+        if room > 0 and not (person and person == self_id):
             parts.append(_words(segment, name_of)[:room])
             room -= len(parts[-1])
-    mentioned = dict.fromkeys(filter(None, map(_mentioned, shown)))
-    return Wording(unrecalled(writable("".join(parts))).strip(), reply_to, tuple(mentioned))
+    return Wording(unrecalled(writable("".join(parts))).strip(), reply_to or None, tuple(mentioned))
 
 
 def spoken(bot: Bot, text: str) -> MessageSegment:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from nonebot import get_bots, get_driver
@@ -199,6 +200,7 @@ def fields_of(event: Event) -> Mapping[str, object]:
     return {**vars(event), **(event.model_extra or {})}
 
 
+@lru_cache(maxsize=2_048)  # the same people speak again and again
 def scene_at(
     agent: str, group_id: str | None, user_id: str | None, *, user_name: str = "", **of_group: Any
 ) -> core.Scene | None:

@@ -213,7 +213,11 @@ MUTANTS = (
     ),
     Mutant(
         "consent: a place that is off is recorded",
-        (Edit("        return self.place_switch(scope).records", "        return True"),),
+        (
+            Edit(
+                "        return scope not in self._switches or self.place_switch(scope).records", "        return True"
+            ),
+        ),
         "tests/promises/test_what_is_not_recorded.py",
         "tests/unit/test_consent.py",
     ),

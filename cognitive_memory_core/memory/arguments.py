@@ -47,7 +47,11 @@ def _checked(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
 
     @functools.wraps(method)
     async def call(self: object, *args: object, **kwargs: object) -> object:
-        checked = [admitted(name, value) for name, value in zip(defaults, args, strict=False)]
+        plain = hints()
+        checked = [
+            value if type(value) is plain[name] and type(value) is not str else admitted(name, value)
+            for name, value in zip(defaults, args, strict=False)
+        ]
         named = {name: admitted(name, value) for name, value in kwargs.items()}
         return await method(self, *checked, *args[len(defaults) :], **named)
 

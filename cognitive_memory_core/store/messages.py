@@ -339,10 +339,9 @@ def _withdrawn_at(connection: Connection, message: Message, *, at_its_second: bo
 
     ``at_its_second``: or if its sender withdrew something of the same second, because a past line may have another id.
     """
-    key = message.scene.scope.key
-    names = [message.id, *([_second_of(connection, message)] if at_its_second else [])]
-    query = f"SELECT at_us FROM withdrawals WHERE scope = ? AND message_id IN {LISTED} LIMIT 1"
-    row = connection.execute(query, (*bound(key), listed(names))).fetchone()
+    names = message.id, _second_of(connection, message) if at_its_second else message.id
+    query = "SELECT at_us FROM withdrawals WHERE scope = ? AND message_id IN (?, ?) LIMIT 1"
+    row = connection.execute(query, bound(message.scene.scope.key, *names)).fetchone()
     return row and row[0]
 
 

@@ -38,6 +38,19 @@ async def test_a_group_without_an_id_is_no_private_chat(stage: Stage, twelve_sta
     assert find(twelve_stage, twelve_message("早", "wxid_1", "")) is None
 
 
+async def test_an_erasure_leaves_no_name_in_the_scenes_kept(stage: Stage, group: int) -> None:
+    """Scenes are kept for people who speak again; after an erasure no name of the erased person is among them."""
+    from nonebot_plugin_cognitive_memory.erasure import erased_person
+    from nonebot_plugin_cognitive_memory.scene import scene_at
+
+    event = message("早", 2000001, group, sender=SENDER)
+    scene = find(stage, event)
+    assert scene is not None
+    assert find(stage, event) is scene
+    await erased_person(scene, "2000001")
+    assert not scene_at.cache_info().currsize
+
+
 async def test_temporary_chat_is_private(stage: Stage) -> None:
     """A private chat opened from a group is still private."""
     event = message("早", 2000001, sub_type="group", group_id=10001)

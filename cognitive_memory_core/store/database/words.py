@@ -56,7 +56,7 @@ def event_words(event: Event) -> bytes:
 
 def line_words(line: Message, at_us: int) -> bytes:
     """Return a line's :data:`LINE_HEAD`, the terms of its label, and those of its text."""
-    scene, said = line.scene, {hashed(term) for term in index_terms(line.text[:READ])}
+    scene, said = line.scene, set(map(hashed, index_terms(line.text[:READ])))
     label = _label("" if line.is_bot else scene.user_name, line.sent_at.date()) - said
     place, key = hashed(scene.scope.key), scene.scope.key
     ids = line_key(key, line.id), line_key(key, line.reply_to) if line.reply_to else 0
