@@ -53,8 +53,8 @@ DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "
 RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
 NEAR = 0.5  # similarity of the best of hits without a common word: 0.76 or more for 347 questions of two sets (MiniLM),
 # 0.2 to 0.65 (LoCoMo) and 0.3 to 0.79 (QMSum, nine in ten below 0.59) for what was never spoken of
-KNOWN = 0.45  # share of a search's words that somebody has used: so much in 930 questions and keywords whose answer
-# is found (in one of them not half), and in 39 % of 1,400 searches for words of other chats
+KNOWN = 0.45  # share of a search's words of which a place has used a word or a character: less in one or two of 273
+# searches by words of a question whose answer is found, and in half to two thirds of random letters with common words
 FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newest events of that person
 ASKED_ABOUT = 3  # people that an identity query is about at most
 CHAIN = 3  # times that a statement may have been replaced by a newer one
@@ -277,7 +277,7 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
     If both events and lines are searched, the scores of lines are lowered, and a line from which an event was made is
     replaced by that event, whose score is then at least :data:`TRACED` times that of the line.
 
-    There are none if no event is near in meaning and most of the words asked for are neither in a hit nor in any line
+    There are none if no event is near in meaning and of most words asked for not a character is in a hit or in a line
     of the place: nobody spoke of that, and the hits share only common words.
     """
     question = _named(answer, on)
@@ -311,13 +311,12 @@ def _is_unheard_of(answer: Answer, on: Snapshot) -> bool:
     question, nearest = answer.question, max(hit.similarity for hit in answer.hits)
     if nearest >= NEAR and not is_hashing(question.sources.embedder):
         return False
-    texts = [terms_of(*hit.event.wording) for hit in answer.hits]
-    heard, query = frozenset[str]().union(*texts), question.query
-    is_unheard_of = query.known_share(heard, texts) < KNOWN
+    query, heard = question.query, terms_of(*(text for hit in answer.hits for text in hit.event.wording))
+    is_unheard_of = query.known_share(heard) < KNOWN
     if is_unheard_of:
         with answer.part("heard"):
             heard |= question.sources.ledger.corpora.heard(on, query.terms, question.read_filter)
-            is_unheard_of = query.known_share(heard, texts) < KNOWN
+            is_unheard_of = query.known_share(heard) < KNOWN
     return is_unheard_of
 
 

@@ -236,7 +236,6 @@ QUERY_LENGTH = 4_000
 SHORT = 20
 SAYS_LITTLE = 0.9  # weight below which every term of a greeting lies
 GREETING = 3  # letters of 大家好; 年会在哪 has common ones only, too, and asks for something
-PHRASE = 3  # terms of a word that is a phrase: few repeat one
 LINES = 32  # lines of a batch that are searched for people and for who is asked about
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
@@ -269,23 +268,16 @@ class Query:
         told = self.terms if rest == self.said and "\n" not in rest else query_terms(rest, characters=True)
         return sum(map(str.isalnum, rest)) <= GREETING and all(telling_of(term) < SAYS_LITTLE for term in told)
 
-    def known_share(self, heard: AbstractSet[str], texts: Sequence[frozenset[str]]) -> float:
+    def known_share(self, heard: AbstractSet[str]) -> float:
         """Return which share of its words is known, each weighed by how telling it is; 1 for a single word.
 
-        Words stand between blanks. One is known if a term of it is ``heard``, or one of the ``texts`` has all of its
-        characters; of a phrase any character is enough.
+        Words stand between blanks; one is known if a term of it is ``heard``, which may be a single character.
         """
-        split = ([*filter(self.terms.__contains__, query_terms(word))] for word in self.said.split())
+        split = ([*filter(self.terms.__contains__, query_terms(one, characters=True))] for one in self.said.split())
         words = [terms for terms in split if terms]
-        if len(words) <= 1:
-            return 1.0
-        weights, known = [math.fsum(map(telling_of, terms)) / len(terms) for terms in words], 0.0
-        for terms, weight in zip(words, weights, strict=True):
-            characters = frozenset("".join(terms))
-            by_any = characters.union(terms) if len(terms) >= PHRASE else terms
-            if not heard.isdisjoint(by_any) or any(map(characters.issubset, texts)):
-                known += weight
-        return known / math.fsum(weights)
+        weights = [math.fsum(map(telling_of, terms)) / len(terms) for terms in words]
+        known = [weight for terms, weight in zip(words, weights, strict=True) if not heard.isdisjoint(terms)]
+        return math.fsum(known) / math.fsum(weights) if len(words) > 1 else 1.0
 
 
 def query_of(text: str, scene: Scene, reference: datetime, names: Names | None = None) -> Query:

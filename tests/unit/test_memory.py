@@ -268,7 +268,7 @@ async def test_a_search_for_what_nobody_spoke_of_finds_nothing(
 
 
 async def test_a_search_with_some_words_of_its_own_still_finds(tmp_path: Path) -> None:
-    """An event is found by one of two words if the other was said in the place, or is split in the event."""
+    """An event is found by words of which it has the characters apart, and by others that were said in the place."""
     async with opened(tmp_path) as memory:
         await remembered(memory, "阿棠养了一只猫，名叫橘子")
         assert [hit.event.text for hit in await memory.search_events(GROUP, "养猫 花费")]
