@@ -317,7 +317,8 @@ class NameObserver:
         unknown = [one for one in sightings if not self._is_noted(one)]
         if len(self._noted) > MOST_NOTED:
             self._noted.clear()
-        self._noted |= {(one.scope, one.user_id): one for one in unknown}  # before an erasure that begins meanwhile
+        for one in sorted(unknown, key=lambda alias: alias.last_seen_at):  # before an erasure that begins meanwhile
+            self._noted[one.scope, one.user_id] = one
         try:
             new = await self.names.note_all(unknown) if unknown else []
         except BaseException:

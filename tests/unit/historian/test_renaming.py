@@ -111,3 +111,11 @@ async def test_a_name_is_written_again_once_it_may_be_erased(profiles: Refusing)
     await observer.note([seen("棠棠", 50)])
     await observer.note([seen("海棠", 59)])
     assert await ledger.names.names_of(["2000001"]) == ["海棠", "棠棠"]
+
+
+async def test_lines_in_another_order_leave_the_latest_name(profiles: Refusing) -> None:
+    """Of the names of lines that are written together the latest one counts, and a former one worn again is written."""
+    observer = observing(profiles, a_ledger())
+    await observer.note([seen("海棠", 60), seen("阿棠", 30)])
+    await observer.note([seen("阿棠", 61)])
+    assert (await names(profiles))[1] == "阿棠"
