@@ -42,14 +42,12 @@ class Edit:
         places[0].write_text(texts[places[0]].replace(self.before, self.after), "utf-8")
 
 
-@dataclass(frozen=True)
 class Mutant:
-    """One fault: what it breaks, how (where two checks guard one another, both are broken), and who must notice."""
+    """One fault: what it breaks, who must notice, and how (where two checks guard one another, both are broken)."""
 
-    breaks: str
-    edits: tuple[Edit, ...]
-    promise: str
-    near: str
+    def __init__(self, breaks: str, promise: str, near: str, *edits: Edit) -> None:
+        """Take the names of the tests separated by spaces."""
+        self.breaks, self.promise, self.near, self.edits = breaks, promise, near, edits
 
     def lacks(self, root: Path, texts: Mapping[Path, str]) -> list[str]:
         """List what the repository does not have of it: its text exactly once, or its tests."""
@@ -60,213 +58,193 @@ class Mutant:
 MUTANTS = (
     Mutant(
         "queue: two jobs of one scope run at once",
-        (Edit("if is_ready and line not in busy:", "if is_ready:"),),
         "tests/promises/test_model_trouble_loses_nothing.py",
         "tests/unit/queue/test_job_queue.py",
+        Edit("if is_ready and line not in busy:", "if is_ready:"),
     ),
     Mutant(
         "queue: a turn is accepted before it is on the disk",
-        (
-            Edit(
-                "await self.run(self.writers, partial(self.files.disk.create, self.files.path(entry), data))",
-                "_ = self.writers.submit(self.files.disk.create, self.files.path(entry), data)",
-            ),
-        ),
         "tests/promises/test_turn_is_on_disk_before_return.py",
         "tests/unit/queue/test_job_queue.py",
+        Edit(
+            "await self.run(self.writers, partial(self.files.disk.create, self.files.path(entry), data))",
+            "_ = self.writers.submit(self.files.disk.create, self.files.path(entry), data)",
+        ),
     ),
     Mutant(
         "worker: a job is completed although it failed",
-        (
-            Edit(
-                "                settle = partial(self._queue.bury, claim, described(error))",
-                "                settle = partial(self._queue.complete, claim)",
-            ),
-        ),
         "tests/promises/test_model_trouble_loses_nothing.py tests/promises/test_failed_jobs_are_kept.py",
         "tests/unit/historian/test_worker.py",
+        Edit(
+            "                settle = partial(self._queue.bury, claim, described(error))",
+            "                settle = partial(self._queue.complete, claim)",
+        ),
     ),
     Mutant(
         "worker: an outage counts as an attempt",
-        (Edit("delay=again.delay, counted=again.counted)", "delay=again.delay, counted=True)"),),
         "tests/promises/test_model_trouble_loses_nothing.py",
         "tests/unit/historian/test_worker.py",
+        Edit("delay=again.delay, counted=again.counted)", "delay=again.delay, counted=True)"),
     ),
     Mutant(
         "isolation: a group reads another group",
-        (
-            Edit('return self.kind == "group" and self.place_id == scene.group_id', 'return self.kind == "group"'),
-            Edit(
-                'return "e.scope = ?", (scene.scope.key,)\n    own_words',
-                "return \"e.scope LIKE '%group%'\", ()\n    own_words",
-            ),
-        ),
         "tests/promises/test_groups_do_not_leak.py",
         "tests/properties/test_scope.py",
+        Edit('return self.kind == "group" and self.place_id == scene.group_id', 'return self.kind == "group"'),
+        Edit(
+            'return "e.scope = ?", (scene.scope.key,)\n    own_words',
+            "return \"e.scope LIKE '%group%'\", ()\n    own_words",
+        ),
     ),
     Mutant(
         "isolation: a private chat reads what others said in groups",
-        (
-            Edit("return bool(sender_id) and sender_id == scene.user_id", "return bool(sender_id)"),
-            Edit(
-                "e.agent = ? AND e.sender_id = ? AND e.request_type = 'group'",
-                "e.agent = ? AND e.sender_id <> ? AND e.request_type = 'group'",
-            ),
-        ),
         "tests/promises/test_private_recalls_own_words_only.py",
         "tests/properties/test_scope.py",
+        Edit("return bool(sender_id) and sender_id == scene.user_id", "return bool(sender_id)"),
+        Edit(
+            "e.agent = ? AND e.sender_id = ? AND e.request_type = 'group'",
+            "e.agent = ? AND e.sender_id <> ? AND e.request_type = 'group'",
+        ),
     ),
     Mutant(
         "isolation: a group reads private chats",
-        (
-            Edit(
-                'return self.kind == "group" and self.place_id == scene.group_id',
-                'return self.kind == "private" or self.place_id == scene.group_id',
-            ),
-            Edit(
-                'return "e.scope = ?", (scene.scope.key,)\n    own_words',
-                "return \"e.scope = ? OR e.request_type = 'private'\", (scene.scope.key,)\n    own_words",
-            ),
-        ),
         "tests/promises/test_private_stays_private.py",
         "tests/properties/test_scope.py",
+        Edit(
+            'return self.kind == "group" and self.place_id == scene.group_id',
+            'return self.kind == "private" or self.place_id == scene.group_id',
+        ),
+        Edit(
+            'return "e.scope = ?", (scene.scope.key,)\n    own_words',
+            "return \"e.scope = ? OR e.request_type = 'private'\", (scene.scope.key,)\n    own_words",
+        ),
     ),
     Mutant(
         "isolation: agents read each other",
-        (
-            Edit("        if scene.agent != self.agent:\n            return False\n", ""),
-            Edit('return "e.agent = ?", (scene.agent,)', 'return "e.agent <> ?", ("",)'),
-        ),
         "tests/properties/test_isolation.py",
         "tests/properties/test_scope.py",
+        Edit("        if scene.agent != self.agent:\n            return False\n", ""),
+        Edit('return "e.agent = ?", (scene.agent,)', 'return "e.agent <> ?", ("",)'),
     ),
     Mutant(
         "isolation: a model may name another group",
-        (Edit('if group_id and self.kind == "group" and group_id != self.group_id:', "if False:"),),
         "tests/promises/test_foreign_targets_are_refused.py",
         "tests/unit/domain/test_scope.py",
+        Edit('if group_id and self.kind == "group" and group_id != self.group_id:', "if False:"),
     ),
     Mutant(
         "erasure: failed recalls of an erased person stay",
-        (Edit('"profiles", "sharing", "missed")', '"profiles", "sharing")'),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/store/test_missed_events.py",
+        Edit('"profiles", "sharing", "missed")', '"profiles", "sharing")'),
     ),
     Mutant(
         "erasure: others' lines name an erased person",
-        (Edit("        rewording.messages()\n", ""),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/store/test_eraser.py",
+        Edit("        rewording.messages()\n", ""),
     ),
     Mutant(
         "erasure: bytes stay until the next purge that never comes",
-        (Edit('            writer.execute("VACUUM")\n', ""),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/store/test_purge.py",
+        Edit('            writer.execute("VACUUM")\n', ""),
     ),
     Mutant(
         "erasure: late lines of an erased person come in again",
-        (Edit("return self._tombstones.covers(scene.scope, (scene.user_id,), at)", "return False"),),
         "tests/promises/test_forgotten_person_leaves_no_byte.py",
         "tests/unit/test_permanent_erasure.py",
+        Edit("return self._tombstones.covers(scene.scope, (scene.user_id,), at)", "return False"),
     ),
     Mutant(
         "context: the budget is exceeded",
-        (Edit("    room = budget - token_count(fenced(()))", "    room = budget * 2"),),
         "tests/promises/test_context_stays_in_budget.py",
         "tests/properties/test_budget.py",
+        Edit("    room = budget - token_count(fenced(()))", "    room = budget * 2"),
     ),
     Mutant(
         "context: a tag in a message stays a tag",
-        (Edit("    line = _harmless(one_line(text))", "    line = one_line(text)"),),
         "tests/promises/test_stored_text_cannot_break_out.py",
         "tests/unit/text/test_prompt_fences.py",
+        Edit("    line = _harmless(one_line(text))", "    line = one_line(text)"),
     ),
     Mutant(
         "context: line breaks of a message stay",
-        (Edit("    line = _harmless(one_line(text))", "    line = _harmless(text)"),),
         "tests/promises/test_stored_text_cannot_break_out.py",
         "tests/unit/text/test_prompt_fences.py",
+        Edit("    line = _harmless(one_line(text))", "    line = _harmless(text)"),
     ),
     Mutant(
         "consent: who opted out is recorded",
-        (
-            Edit(
-                "return scene.user_id not in self.opted_out and self.is_recorded(scene.scope)",
-                "return self.is_recorded(scene.scope)",
-            ),
-        ),
         "tests/promises/test_opted_out_person_is_left_out.py",
         "tests/unit/test_consent.py",
+        Edit(
+            "return scene.user_id not in self.opted_out and self.is_recorded(scene.scope)",
+            "return self.is_recorded(scene.scope)",
+        ),
     ),
     Mutant(
         "consent: who opted out is named in events",
-        (Edit("            return reworded(left or replace(", "            return item or (replace("),),
         "tests/promises/test_opted_out_person_is_left_out.py",
         "tests/unit/test_consent.py",
+        Edit("            return reworded(left or replace(", "            return item or (replace("),
     ),
     Mutant(
         "consent: lines said incognito reach the historian",
-        (Edit(" and not self.is_incognito(line.scene, line.sent_at)", ""),),
         "tests/promises/test_what_is_not_recorded.py",
         "tests/unit/test_consent.py",
+        Edit(" and not self.is_incognito(line.scene, line.sent_at)", ""),
     ),
     Mutant(
         "consent: a place that is off is recorded",
-        (
-            Edit(
-                "        return scope not in self._switches or self.place_switch(scope).records", "        return True"
-            ),
-        ),
         "tests/promises/test_what_is_not_recorded.py",
         "tests/unit/test_consent.py",
+        Edit("        return scope not in self._switches or self.place_switch(scope).records", "        return True"),
     ),
     Mutant(
         "spending: the day's limit is no limit",
-        (Edit("        return 0 < self.settings.current.daily_calls <= calls * times\n", "        return False\n"),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/models/test_budget.py",
+        Edit("        return 0 < self.settings.current.daily_calls <= calls * times\n", "        return False\n"),
     ),
     Mutant(
         "spending: a place's calls are not charged",
-        (Edit("        taken[place] += 1\n", ""),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/models/test_budget.py",
+        Edit("        taken[place] += 1\n", ""),
     ),
     Mutant(
         "spending: calls under way are not counted",
-        (Edit("        under_way[ask.purpose] += 1\n", "        under_way[ask.purpose] += 0\n"),),
         "tests/promises/test_daily_calls_are_a_bound.py",
         "tests/unit/models/test_budget.py",
+        Edit("        under_way[ask.purpose] += 1\n", "        under_way[ask.purpose] += 0\n"),
     ),
     Mutant(
         "truth: somebody's statement needs no line of theirs",
-        (
-            Edit(
-                "    is_own = len(tokens & told) >= LEAST_OWN * len(tokens) and bool(tokens and by_them)",
-                "    is_own = True",
-            ),
-        ),
         "tests/promises/test_whose_word.py",
         "tests/unit/historian/test_checks.py",
+        Edit(
+            "    is_own = len(tokens & told) >= LEAST_OWN * len(tokens) and bool(tokens and by_them)",
+            "    is_own = True",
+        ),
     ),
     Mutant(
         "truth: a number that nobody said is stored",
-        (Edit("    if strange_figures(text, given, names):", "    if False:"),),
         "tests/promises/test_whose_word.py",
         "tests/unit/historian/test_checks.py",
+        Edit("    if strange_figures(text, given, names):", "    if False:"),
     ),
     Mutant(
         "truth: a line of a profile needs no fact",
-        (Edit("    if not facts or not said or (", "    if not said or ("),),
         "tests/promises/test_others_words_stay_out_of_profiles.py",
         "tests/unit/historian/test_model_merger.py",
+        Edit("    if not facts or not said or (", "    if not said or ("),
     ),
     Mutant(
         "truth: one person suffices for a group's belief",
-        (Edit("LEAST_PEOPLE = 2 ", "LEAST_PEOPLE = 1 "),),
         "tests/promises/test_whose_word.py",
         "tests/unit/evolution/test_judging.py",
+        Edit("LEAST_PEOPLE = 2 ", "LEAST_PEOPLE = 1 "),
     ),
 )
 

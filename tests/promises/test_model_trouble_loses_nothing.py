@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core import Message, Settings, Turn, UnavailableError
+from cognitive_memory_core import CognitiveMemory, Event, Message, Settings, Turn, UnavailableError
 from cognitive_memory_core.domain.figures import MergeState
 from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from cognitive_memory_core.historian import rewriter, worker
@@ -22,6 +22,14 @@ from tests.support.telling import EXACT, READING, a_memory
 from tests.support.waiting import PATIENCE, until
 
 FACT = f"阿禾({READING.user_id}) 喜欢喝乌龙茶"
+
+
+async def told(memory: CognitiveMemory) -> Event:
+    """Tell the fact; return the only event once nothing waits."""
+    await memory.remember(Turn(READING, observations=(FACT,)))
+    assert await memory.drain(PATIENCE)
+    (event,) = await memory.events(READING)
+    return event
 
 
 @pytest.mark.parametrize("failure", [UnavailableError("away"), BadAnswer("nonsense"), TooSlow("60 s")])
@@ -47,15 +55,11 @@ async def test_what_no_model_ever_answers_is_stored_as_it_came(
     monkeypatch.setattr(worker, "FIRST_PAUSE", 0.01)
     chat = Puppet(refuses={REWRITE: failure})
     async with a_memory(tmp_path, chat=chat) as memory:
-        await memory.remember(Turn(READING, observations=(FACT,)))
-        assert await memory.drain(PATIENCE)
-        (event,) = await memory.events(READING)
+        event = await told(memory)
         assert (event.text, event.is_absolute) == (f"机器人记：{FACT}", False)
         assert (await memory.status()).jobs.failed == 0
         chat.refuses.clear()
-        await memory.remember(Turn(READING, observations=(FACT,)))
-        assert await memory.drain(PATIENCE)
-        (event,) = await memory.events(READING)
+        event = await told(memory)
         assert (event.text, event.is_absolute, event.count) == (FACT, True, 2)
 
 
@@ -95,9 +99,7 @@ async def test_an_outage_is_no_attempt(tmp_path: Path, monkeypatch: pytest.Monke
     settings = EXACT.model_copy(update={"queue": QueueSettings(job_max_retries=1)})
     chat = Puppet(failures=[*[UnavailableError("away")] * 3, BadAnswer("nonsense")])
     async with a_memory(tmp_path, settings, chat=chat) as memory:
-        await memory.remember(Turn(READING, observations=(FACT,)))
-        assert await memory.drain(PATIENCE)
-        (event,) = await memory.events(READING)
+        event = await told(memory)
         assert (event.text, event.is_absolute) == (FACT, True)
 
 

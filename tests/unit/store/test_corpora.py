@@ -45,9 +45,8 @@ async def found(corpora: Corpora, *terms: str, scene: Scene = GROUP) -> set[str]
     return {event.text for event, _ in await events_with(corpora, terms, ReadFilter(scene), 10_000)}
 
 
-async def test_a_thread_with_an_older_snapshot_takes_nothing_from_the_rows(tmp_path: Path) -> None:
+async def test_a_thread_with_an_older_snapshot_takes_nothing_from_the_rows(path: Path) -> None:
     """Rows that one thread loaded stay when a thread follows whose snapshot began before they were written."""
-    path = tmp_path / "ledger.db"
     ledger = await Ledger.open(path)
     corpora, place = Corpora(ledger.database), place_filter(ReadFilter(GROUP))
     with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
@@ -60,9 +59,8 @@ async def test_a_thread_with_an_older_snapshot_takes_nothing_from_the_rows(tmp_p
     await ledger.close()
 
 
-async def test_what_was_read_before_an_erasure_is_not_held_after_it(tmp_path: Path) -> None:
+async def test_what_was_read_before_an_erasure_is_not_held_after_it(path: Path) -> None:
     """A search on a snapshot that is older than an erasure leaves nothing in memory."""
-    path = tmp_path / "ledger.db"
     ledger = await Ledger.open(path)
     await committed(ledger, an_event("乌龙茶"))
     with closing(opened_for_reading(path)) as older, snapshot(older):

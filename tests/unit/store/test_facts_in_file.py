@@ -18,12 +18,6 @@ from tests.support.ledgers import a_fact, shown
 ME = ProfileKey.member("10001", "2000001")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return the path of a ledger."""
-    return tmp_path / "ledger.db"
-
-
 @pytest.mark.parametrize("table", ["facts", "heard"])
 async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path, table: str) -> None:
     """If one row cannot be written, neither event nor fact nor job mark is stored."""

@@ -15,12 +15,6 @@ from tests import golden
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return the path of a ledger."""
-    return tmp_path / "ledger.db"
-
-
-@pytest.fixture
 def connection(path: Path) -> Iterator[Connection]:
     """Return a connection to it."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:

@@ -24,12 +24,6 @@ COUNT, ADD = "SELECT count(*) FROM jobs_done", "INSERT INTO jobs_done VALUES (?,
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Return the path of a ledger in a new folder."""
-    return tmp_path / "ledger.db"
-
-
-@pytest.fixture
 async def database(path: Path) -> AsyncIterator[Database]:
     """Open a ledger's database."""
     opened = Database(path)
@@ -68,26 +62,29 @@ async def test_a_failed_read_holds_no_later_read_back(database: Database) -> Non
     assert all(isinstance(failure, UnavailableError) for failure in kept)
 
 
-async def test_a_row_shared_by_a_trip_is_still_checked_for_each_read(path: Path) -> None:
-    """A row that one read of a trip was shown is withheld from another read that may not see it."""
+@pytest.fixture
+async def tea(path: Path) -> Path:
+    """Return the path of a ledger with one event."""
     ledger = await Ledger.open(path)
     await ledger.events.commit(a_draft(an_event("乌龙茶")))
     await ledger.close()
-    with closing(opened_for_reading(path)) as connection, snapshot(connection):
+    return path
+
+
+async def test_a_row_shared_by_a_trip_is_still_checked_for_each_read(tea: Path) -> None:
+    """A row that one read of a trip was shown is withheld from another read that may not see it."""
+    with closing(opened_for_reading(tea)) as connection, snapshot(connection):
         assert [event.text for event in EVENTS.at(connection, ReadFilter(GROUP), [1]).values()] == ["乌龙茶"]
         assert not EVENTS.at(connection, ReadFilter(Scene.group("other", "someone")), [1])
 
 
-async def test_rows_are_kept_for_their_snapshot_only(path: Path) -> None:
+async def test_rows_are_kept_for_their_snapshot_only(tea: Path) -> None:
     """A row that changed is read anew by the next trip, and by reads outside any."""
-    ledger = await Ledger.open(path)
-    await ledger.events.commit(a_draft(an_event("乌龙茶")))
-    await ledger.close()
 
     def text_of(connection: Connection) -> str:
         return EVENTS.at(connection, ReadFilter(GROUP), [1])[1].text
 
-    with closing(opened_for_reading(path)) as connection, closing(sqlite3.connect(path)) as writer:
+    with closing(opened_for_reading(tea)) as connection, closing(sqlite3.connect(tea)) as writer:
         with snapshot(connection):
             assert text_of(connection) == "乌龙茶"
         for text in ("红茶", "绿茶"):

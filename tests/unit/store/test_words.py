@@ -13,9 +13,8 @@ from tests.support.ledgers import committed, events_with
 from tests.support.lines import lines_with
 
 
-async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_path: Path) -> None:
+async def test_words_made_in_another_way_are_made_anew_at_the_next_start(path: Path) -> None:
     """After a change of word splitting the words of all rows are made anew at the next start, as when they were new."""
-    path = tmp_path / "ledger.db"
     ledger = await Ledger.open(path)
     await committed(ledger, *(an_event(f"乌龙茶 第{number}杯") for number in range(600)), an_event("红茶", PRIVATE))
     await ledger.log.append([a_message("乌龙茶真香")])
@@ -35,9 +34,8 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
     await ledger.close()
 
 
-async def test_rows_with_damaged_words_are_passed_over(tmp_path: Path) -> None:
+async def test_rows_with_damaged_words_are_passed_over(path: Path) -> None:
     """Words of a damaged length, or of another type, are found by no search and hold up none."""
-    path = tmp_path / "ledger.db"
     ledger = await Ledger.open(path)
     await committed(ledger, *(an_event(f"乌龙茶 第{number}杯") for number in range(4)))
     await ledger.log.append([a_message(f"乌龙茶 第{number}句") for number in range(4)])
