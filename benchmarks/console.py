@@ -38,7 +38,7 @@ PAGES = (
     *("/lines?place=group/{group}&day={day}", "/lines?user_id={person}", "/people", "/people/open?id={person}"),
     *("/places", "/places/open?place=group/{group}", "/beliefs?group={group}", "/suggestions?group={group}"),
     *("/question?place=group/{group}&user_id={person}&text={said}", "/question/cases", "/running", "/jobs"),
-    *("/settings", "/prompts", "/records", "/report", "/transfers"),
+    *("/settings", "/settings?group=record", "/prompts", "/records", "/report", "/transfers"),
 )
 
 
