@@ -171,7 +171,7 @@ async def test_list_pages(stage: Stage, group: int) -> None:
 
 
 async def test_search(stage: Stage, group: int) -> None:
-    """A search returns as many events as requested, and falls back to recent lines."""
+    """A search returns as many events as requested, falls back to recent lines, and says that there is nothing."""
     user = new_id()
     here = core.Scene.group(str(group), str(user))
     await told(here, f"阿棠({user}) 喜欢乌龙茶", f"阿棠({user}) 喜欢茉莉花茶")
@@ -180,6 +180,9 @@ async def test_search(stage: Stage, group: int) -> None:
     assert len([line for line in one.splitlines() if line[0].isdigit()]) == 1
     await stage.hear(message("周六去看星轨展", user, group))
     assert "相关的原话" in await stage.ask("/memory search 星轨展", user, group)
+    await stage.hear(message("这个东西存在柜子里", user, group))
+    for nothing in ("asdfqwer 不存在的东西", "wedding"):
+        assert (await stage.ask(f"/记忆 搜索 {nothing}", user, group)).startswith("没有找到相关的记忆")
 
 
 async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int) -> None:
