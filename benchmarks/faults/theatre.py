@@ -34,7 +34,11 @@ async def opened(**given: Any) -> AsyncGenerator[core.CognitiveMemory, None]:
             superusers=set(SUPERUSERS),
             command_start={"/"},
             localstore_data_dir=folder,
-            cognitive_memory={"capture": {"announce": "off"}, "vector_store": {"backend": "exact"}},
+            cognitive_memory={
+                "capture": {"announce": "off"},
+                "queue": {"turns_per_minute": 0},  # a fast machine would reach it
+                "vector_store": {"backend": "exact"},
+            },
             **given,
         )
         from nonebot.adapters.onebot import v11, v12  # noqa: PLC0415  # adapters after nonebot.init
