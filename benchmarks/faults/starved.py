@@ -80,9 +80,9 @@ FIGURES: Mapping[str, Callable[[Iterable[Any]], Any]] = {
 
 
 def f37(extent: Extent) -> Row:
-    """Let a bot with the memory and one without live through the same flood."""
+    """Let a bot with the memory and one without live through the same flood, in turn."""
     seconds, rounds = extent.of(60, 8), extent.of(3, 1)
-    bare, ours = ([asyncio.run(_lived(plugins, seconds)) for _ in range(rounds)] for plugins in ({}, PLUGIN))
+    bare, ours = zip(*([asyncio.run(_lived(one, seconds)) for one in ({}, PLUGIN)] for _ in range(rounds)), strict=True)
     without, figures = (
         {name: how([getattr(one, name) for one in each]) for name, how in FIGURES.items()} for each in (bare, ours)
     )
