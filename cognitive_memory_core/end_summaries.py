@@ -29,7 +29,7 @@ from .errors import PermanentError, StorageRefused
 from .ports import Clock
 from .queue.codec import SEED_ZONE, SUFFIX, json_of, microseconds
 from .queue.erasure import summaries_without
-from .store.messages import NoteBook
+from .store.notes import NoteBook
 from .tasks import WriteLoop
 from .text.cleaning import writable_text
 

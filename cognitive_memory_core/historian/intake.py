@@ -1,15 +1,11 @@
-"""From what is handed in to a durable job: consent, then rate limits, then size limits; past lines window by window."""
+"""From what is handed in to a durable job: consent, then rate limits, then size limits."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import math
 import secrets
-import time
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Hashable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import cast
@@ -19,83 +15,19 @@ from .. import sentences
 from ..consent import Consent
 from ..domain.event import shortened
 from ..domain.ids import derived_id
-from ..domain.job import Job, QueueCounts
+from ..domain.job import Job
 from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue, Turn, TurnLimits, Work, with_fields
 from ..end_summaries import EndSummaries
-from ..errors import BadArgument, QueueFull, UnavailableError
+from ..errors import BadArgument
 from ..ports import Clock
 from ..queue.job_queue import FileQueue
-from ..settings.schema import CaptureSettings, Live, Settings
+from ..settings.schema import Live, Settings
 from ..store.events import EventLedger
-from ..store.messages import MessageLog
-from ..tasks import UNTIL_NUDGED, BackgroundLoop
 from ..text.cleaning import clean_text
+from .admission import Admission
 from .message_buffer import MessageBuffer
-
-PERSON_SHARE = 0.5  # share of a place's rate that one person may use, so that the other members keep room
-LOG_PAUSE = 60.0  # seconds between two log lines about refusals
-MANY = 1_000  # token buckets held before the full ones are swept
-log = logging.getLogger(__name__)
-
-
-@dataclass
-class Admission:
-    """Admits turns and dialogues within ``queue.turns_per_minute`` and ``queue.turn_burst``; counts those refused.
-
-    Turns are limited per place and per person. Dialogues are limited per place, in token buckets of their own, so that
-    they do not use up the turns of a place. Of each bucket only the instant at which it is full again is stored.
-    """
-
-    settings: Live[Settings]
-    elapsed: Callable[[], float] = time.monotonic
-    refused: int = field(default=0, init=False)
-    _full_at: dict[Hashable, float] = field(default_factory=dict[Hashable, float], init=False)
-    _sweep_at: int = field(default=MANY, init=False)
-    _logged_at: float = field(default=-math.inf, init=False)
-
-    def admit_turn(self, scene: Scene) -> None:
-        """Take a token of the place and one of the person; if either has none, take neither and raise QueueFull."""
-        place = ("turn", scene.scope), 1.0, sentences.caller.HERE
-        person = ("turn", scene.agent, scene.user_id), PERSON_SHARE, sentences.caller.EACH_PERSON
-        self._take(*((place, person) if scene.user_id else (place,)))
-
-    def admit_dialogue(self, scene: Scene) -> None:
-        """Take a token of the place's dialogues; raise QueueFull if it has none."""
-        self._take((("dialogue", scene.scope), 1.0, sentences.caller.HERE))
-
-    @contextmanager
-    def counting(self) -> Generator[None, None, None]:
-        """Count each QueueFull of these limits or of the queue in the ``with`` block, and log it once a minute."""
-        try:
-            yield
-        except QueueFull as refusal:
-            self.refused += 1
-            if (now := self.elapsed()) - self._logged_at >= LOG_PAUSE:
-                self._logged_at = now
-                log.warning("%s", sentences.log.QUEUE_REFUSED.format(refusal=refusal, count=self.refused))
-            raise
-
-    def _take(self, *buckets: tuple[Hashable, float, str]) -> None:
-        """Take a token of each bucket: its key, its share of the rate and burst, and whose it is."""
-        bounds, now = self.settings.current.queue, self.elapsed()
-        if not bounds.turns_per_minute:
-            return
-        full_at: dict[Hashable, float] = {}
-        for key, share, whose in buckets:
-            rate, burst = bounds.turns_per_minute * share, max(round(bounds.turn_burst * share), 1)
-            interval, full = 60.0 / rate, max(self._full_at.get(key, now), now)
-            wait = full - now - (burst - 1) * interval
-            if wait > interval * 1e-6:  # sums of intervals are not exact
-                said = sentences.caller.TOO_MANY_TURNS
-                raise QueueFull(said.format(whose=whose, limit=math.ceil(rate), seconds=math.ceil(wait)))
-            full_at[key] = full + interval
-        self._full_at |= full_at
-        if len(self._full_at) > self._sweep_at:
-            self._full_at = {key: full for key, full in self._full_at.items() if full > now}
-            self._sweep_at = max(2 * len(self._full_at), MANY)
-
 
 MESSAGE_LENGTH = 4000
 DIALOGUE_LINES = 200
@@ -298,71 +230,3 @@ def _roughly_cut(text: str) -> str:
 
 def _bounded(text: str, limit: int) -> str:
     return shortened(_roughly_cut(text), limit)
-
-
-APART = timedelta(hours=1)  # silence after which another window begins
-QUIET = 60.0  # seconds after the last past line: pages come newest first, and windows are considered oldest first
-POLL = 2.0  # seconds between two looks whether the queue has room
-SPENT = 600.0  # seconds between two looks whether the day's calls allow another window
-
-
-@dataclass(eq=False)
-class PastLines:
-    """Submits past lines in windows as large as live ones, while no job waits and ``may_call`` allows it."""
-
-    message_log: MessageLog
-    intake: Intake
-    settings: Live[Settings]
-    counts: Callable[[], QueueCounts]
-    may_call: Callable[[], bool]
-    is_idle: bool = field(default=False, init=False)  # no line waits, or none may be considered now
-    _quiet_at: float = field(default=0.0, init=False)
-
-    def __post_init__(self) -> None:
-        """Prepare the loop."""
-        self.loop = BackgroundLoop("past lines", self._round, debounce=0.0)
-
-    def note_lines(self) -> None:
-        """Wait until no more past lines come, then submit them."""
-        self.is_idle = False
-        self._quiet_at = time.monotonic() + QUIET
-        self.loop.nudge()
-
-    def wake_now(self) -> None:
-        """Submit the next window now, if the queue is empty."""
-        self._quiet_at = 0.0
-        self.loop.wake_now()
-
-    async def _round(self) -> float:
-        capture = self.settings.current.capture
-        if capture.auto_consider == "off" or not self.may_call():
-            self.is_idle = True
-            return SPENT
-        counts, wait = self.counts(), self._quiet_at - time.monotonic()
-        if wait > 0 or counts.pending + counts.processing:
-            return max(wait, POLL)
-        try:
-            self.is_idle = not await self._submit_window(capture)
-        except (QueueFull, UnavailableError):
-            return QUIET
-        return UNTIL_NUDGED if self.is_idle else POLL
-
-    async def _submit_window(self, capture: CaptureSettings) -> bool:
-        """Submit the oldest window, which ends at the first long silence; return False if no line waits."""
-        waiting = await self.message_log.unconsidered(min(capture.consider_every, DIALOGUE_LINES))
-        if not waiting:
-            return False
-        window = waiting[:1]
-        for seq, line in waiting[1:]:
-            if line.sent_at - window[-1][1].sent_at >= APART:
-                break
-            window.append((seq, line))
-        lines = [line for _, line in window]
-        scene = lines[-1].scene
-        known = await self.intake.learned(scene, [line.id for line in lines])
-        is_wanted = capture.auto_consider == "all" or scene.kind == "private"
-        fresh = [line for line in lines if line.id not in known and (is_wanted or line.addressed_to_bot)]
-        if shown := await self.message_log.shown(fresh):
-            await self.intake.consider(shown[-1].scene, shown, is_past=True)
-        await self.message_log.note_considered([seq for seq, _ in window])
-        return True

@@ -1,33 +1,25 @@
-"""Messages that are not in the log yet, grouped by place in a bounded buffer; and the names that come with them."""
+"""Messages that are not in the log yet, grouped by place in a bounded buffer, and the writing of them."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from itertools import chain, islice, zip_longest
 
 from .. import sentences
 from ..domain.message import Message, with_names
-from ..domain.people import Alias
-from ..domain.profile import ProfileKey
 from ..domain.scope import Scene, Scope
-from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports import Clock
-from ..profiles.files import FileProfiles
+from ..errors import UnavailableError
 from ..store.messages import MessageLog
-from ..store.names import NameBook
-from ..store.profiles import ProfileIndex
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, ErrorState
-from ..text.characters import register_cache
-from ..text.names import clean_name
+from .name_observer import NameObserver
 
 CAPACITY = 20_000  # messages
 PLACE_CAPACITY = 10_000  # messages of one place
-NOTED_FOR, MOST_NOTED = timedelta(hours=1), 10_000  # how long, and of how many people, names are not written again
 _Numbered = tuple[int, Message]
 
 
@@ -265,83 +257,3 @@ class MessageBuffer:
 
     async def _note_names(self, batch: list[Message]) -> None:
         await self._name_observer.note([(message.scene, message.sent_at) for message in batch if not message.is_bot])
-
-
-Seen = tuple[Scene, datetime]
-
-
-@dataclass(eq=False)
-class NameObserver:
-    """Records names in the name book, and puts a new one on the profile that is known by it.
-
-    In a group that is the member's profile, in private the user's. A time of observation in the future is replaced by
-    the present. ``on_changed`` is called with the places in which a name may be new, after it was written.
-    """
-
-    names: NameBook
-    profiles: FileProfiles
-    index: ProfileIndex
-    clock: Clock
-    on_changed: Callable[[Iterable[Scope]], None] = lambda _: None
-    groups: dict[Scope, str] = field(default_factory=dict[Scope, str], init=False)  # the names seen in this process
-
-    def __post_init__(self) -> None:
-        """Start without an error."""
-        self.trouble = ErrorState("profile names")
-        self._noted: dict[tuple[Scope, str], Alias] = {}  # of each person in each place, as it was written last
-        register_cache(self)
-
-    def clear_caches(self) -> None:
-        """Drop what was written: it may be erased."""
-        self._noted.clear()
-
-    async def note(self, seen: Sequence[Seen]) -> None:
-        """Store the names of scenes. Raises StorageRefused, UnavailableError of the name book.
-
-        A nickname that differs from the card is stored as the name in private, where the platform uses it. A profile
-        that cannot be renamed, for example because it is being edited, gets the name with its next merge.
-        """
-        now = self.clock.now()
-        told: dict[tuple[Scope, str, str], list[datetime]] = {}
-        renamed: dict[ProfileKey, str] = {}
-        for scene, at in seen:
-            told.setdefault((scene.scope, scene.user_id, clean_name(scene.user_name)), []).append(min(at, now))
-            if scene.nickname not in ("", scene.user_name):
-                in_private = Scope(scene.agent, "private", scene.user_id)
-                told.setdefault((in_private, scene.user_id, clean_name(scene.nickname)), []).append(min(at, now))
-            group_name = clean_name(scene.group_name) if scene.group_id else ""
-            if group_name not in ("", self.groups.get(scene.scope)):
-                self.groups[scene.scope] = group_name
-                renamed[ProfileKey.group(scene.group_id, scene.agent)] = group_name
-        sightings = [Alias(*name, min(at), max(at)) for name, at in told.items()]
-        unknown = [one for one in sightings if not self._is_noted(one)]
-        if len(self._noted) > MOST_NOTED:
-            self._noted.clear()
-        for one in sorted(unknown, key=lambda alias: alias.last_seen_at):  # before an erasure that begins meanwhile
-            self._noted[one.scope, one.user_id] = one
-        try:
-            new = await self.names.note_all(unknown) if unknown else []
-        except BaseException:
-            self._noted.clear()
-            raise
-        if new:
-            self.on_changed({alias.scope for alias in new})
-        for alias in new:
-            agent, group_id = alias.scope.agent, alias.scope.group_id
-            member = ProfileKey.member(group_id, alias.user_id, agent) if group_id else None
-            renamed[member or ProfileKey.user(alias.user_id, agent)] = alias.name
-        failure: CognitiveMemoryError | None = None
-        for key, name in renamed.items():
-            try:
-                if await self.profiles.rename(key, name):
-                    await self.index.take_in(key, self.profiles.read)
-            except CognitiveMemoryError as refused:
-                failure = refused
-        self.trouble.note(failure) if failure else self.trouble.end()
-
-    def _is_noted(self, alias: Alias) -> bool:
-        """Return whether a person had this name already when it was written, less than an hour before."""
-        before = self._noted.get((alias.scope, alias.user_id))
-        if before is None or before.name != alias.name:
-            return False
-        return before.first_seen_at <= alias.first_seen_at and alias.last_seen_at < before.last_seen_at + NOTED_FOR

@@ -43,7 +43,7 @@ from ..text.spans import blanked, named
 from ..text.speakers import spoken
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
-from .message_buffer import NameObserver
+from .name_observer import NameObserver
 from .statements import called
 
 log = logging.getLogger(__name__)

@@ -13,9 +13,9 @@ from ..domain.profile import ProfileKey
 from ..errors import UnavailableError
 from ..evolution.evolver import Evolver
 from ..evolution.suggesting import Suggesting
-from ..historian.intake import PastLines
 from ..historian.merging import EntityMerge, ProfileMerging
 from ..historian.model_merger import ModelMerger
+from ..historian.past_lines import PastLines
 from ..historian.pipeline import Pipeline, SurroundingsReader
 from ..historian.rewriter import BackedHistorian, ModelHistorian
 from ..historian.rules import RuleHistorian, RuleMerger

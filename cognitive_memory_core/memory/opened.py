@@ -15,8 +15,10 @@ from ..disk import Disk
 from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..evolution.beliefs import BeliefKeeping
-from ..historian.intake import Admission, Intake
-from ..historian.message_buffer import MessageBuffer, NameObserver
+from ..historian.admission import Admission
+from ..historian.intake import Intake
+from ..historian.message_buffer import MessageBuffer
+from ..historian.name_observer import NameObserver
 from ..historian.upkeep import ClockWatch
 from ..migration.layout import SUMMARIES, keep_summaries
 from ..models.breaker import OVERDUE, Breaker, guarded

@@ -30,8 +30,9 @@ from .erasure import Eraser
 from .events import EventLedger
 from .facts import FactBook
 from .listings import OperatorLists
-from .messages import MessageLog, NoteBook
+from .messages import MessageLog
 from .names import NameBook
+from .notes import NoteBook
 from .profiles import PROFILE, ProfileIndex, words_of
 from .quality import QualityLedger
 from .search.corpora import Corpora

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cognitive_memory_core.historian.message_buffer import NameObserver
+from cognitive_memory_core.historian.name_observer import NameObserver
 from tests.support.ledgers import Ledger
 from tests.support.profiles import TemporaryProfiles
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.historian.intake import APART
+from cognitive_memory_core.historian.past_lines import APART
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock

@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import QueueFull
-from cognitive_memory_core.historian.intake import MANY, Admission
+from cognitive_memory_core.historian.admission import MANY, Admission
 from cognitive_memory_core.settings.schema import Live, QueueSettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import FrozenClock

@@ -10,7 +10,7 @@ import pytest
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.message_buffer import NameObserver, Seen
+from cognitive_memory_core.historian.name_observer import NameObserver, Seen
 from cognitive_memory_core.text.characters import clear_caches
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
