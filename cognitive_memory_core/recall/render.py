@@ -237,6 +237,8 @@ def named_lines(
     return tuple(f"- {quoted(line)}{mark}" for line, mark in ((first, ""), *under))
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # the same events, memos and lines are shown again and again
 def minute(instant: datetime, zone: tzinfo, *, with_weekday: bool = False) -> str:
     """Return an instant as local time of the zone, to the minute.
 
