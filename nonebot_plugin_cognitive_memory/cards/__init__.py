@@ -20,22 +20,27 @@ if TYPE_CHECKING:
     from .painting import Typefaces
 
 
-def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
-    """Return the card of a profile, headed for the scene's person; ``at`` is the written time of its last change."""
-    words, is_group = replies.status, profile.key.entity_type == "group"
+def profile_card(profile: core.Profile, scene: core.Scene, at: str, words: Mapping[str, str]) -> Card:
+    """Return the card of a profile, headed for the scene's person; ``at`` is the written time of its last change.
+
+    ``words`` are, by line or tag that a model worded, the words of somebody that stand beneath it.
+    """
+    texts, is_group = replies.status, profile.key.entity_type == "group"
     if is_group:
-        name, whose = profile.name or scene.group_name or words.THIS_GROUP, words.GROUP
+        name, whose = profile.name or scene.group_name or texts.THIS_GROUP, texts.GROUP
     else:
-        name = profile.name or scene.user_name or words.SOMEBODY
-        here = words.YOU_HERE.format(group=scene.group_name or words.THIS_GROUP)
-        whose = here if profile.key.group_id else words.YOU_IN_PRIVATE
+        name = profile.name or scene.user_name or texts.SOMEBODY
+        here = texts.YOU_HERE.format(group=scene.group_name or texts.THIS_GROUP)
+        whose = here if profile.key.group_id else texts.YOU_IN_PRIVATE
     subtitle, footer = (
-        words.UPDATED.format(whose=whose, at=at),
-        words.GROUP_FOOTER if is_group else words.PROFILE_FOOTER,
+        texts.UPDATED.format(whose=whose, at=at),
+        texts.GROUP_FOOTER if is_group else texts.PROFILE_FOOTER,
     )
-    labels = [("labels", profile.tags)] if profile.tags else []
+    labels = [("labels", profile.tags, [f"{tag}：{words[tag]}" for tag in profile.tags if tag in words])]
+    told = [] if is_group else [("remarks", [("plain", texts.SELF_TOLD)])]
+    blocks = [*(labels if profile.tags else []), *_paragraphs(profile.summary, words), *told]
     accent: Accent = "group" if is_group else "person"
-    return Card(accent, name.upper(), name, subtitle, [*labels, *_paragraphs(profile.summary)], footer)
+    return Card(accent, name.upper(), name, subtitle, blocks, footer)
 
 
 def status_card(now: core.Status, here: core.Activity, pins: int, remarks: Sequence[Remark], at: str) -> Card:
@@ -65,10 +70,12 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[Rema
     return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
 
 
-def daily_card(day: Mapping[str, int], newest: Sequence[str], remarks: Sequence[Remark], since: str, at: str) -> Card:
-    """Return the card of a day: its figures, what was learned last, and what the operator has to do."""
+def daily_card(
+    day: Mapping[str, int], newest: Sequence[tuple[str, str]], remarks: Sequence[Remark], since: str, at: str
+) -> Card:
+    """Return the card of a day: its figures, what was learned last with its words, and what the operator has to do."""
     words = replies.status
-    learned = ("paragraphs", words.NEWEST, [(one, True) for one in newest])
+    learned = ("paragraphs", words.NEWEST, [(one, True, beneath) for one, beneath in newest])
     blocks = [_figures([(count, label) for label, count in day.items()]), *([learned] if newest else [])]
     subtitle = words.DAILY_SUBTITLE.format(since=since, at=at)
     remarked = ("remarks", remarks)
@@ -91,16 +98,17 @@ def _day(count: core.DayCount) -> str:
     return f"{count.day.month}-{count.day.day}"
 
 
-def _paragraphs(markdown: str) -> Iterator[Block]:
-    """Split a profile's text at its headings."""
-    heading, lines = "", list[tuple[str, bool]]()
-    for kind, text in [*plain_lines(markdown), ("heading", "")]:
+def _paragraphs(markdown: str, words: Mapping[str, str]) -> Iterator[Block]:
+    """Split a profile's text at its headings; each line has its words beneath it, or ""."""
+    heading, lines = "", list[tuple[str, bool, str]]()
+    written = [(line.strip("-*+• \t"), *shown) for line in markdown.splitlines() for shown in plain_lines(line)]
+    for said, kind, text in [*written, ("", "heading", "")]:
         if kind == "heading":
             if lines:
                 yield ("paragraphs", heading, lines)
             heading, lines = text, []
         else:
-            lines.append((text, kind == "item"))
+            lines.append((text, kind == "item", words.get(said, "")))
 
 
 MOST_WAITING = 8  # cards; further askers get text at once

@@ -141,13 +141,14 @@ class Card:
         lines = [f"{self.title}（{self.subtitle}）"]
         for block in self.blocks:
             match block:
-                case "labels", words:
-                    lines.append("、".join(words))
+                case "labels", words, beneath:
+                    lines += ["、".join(words), *beneath]
                 case "figures", counted:
                     lines.append("，".join(f"{label} {number}" for number, label in counted))
                 case "paragraphs", heading, said:
                     lines += [f"【{heading}】"] if heading else []
-                    lines += [f"· {text}" if is_item else text for text, is_item in said]
+                    for text, is_item, words in said:
+                        lines += [f"· {text}" if is_item else text, *([f"   {words}"] if words else [])]
                 case "remarks", said:
                     lines += [text for _, text in said]
                 case _, heading, caption, _:  # a chart
@@ -254,8 +255,8 @@ class CardLayout:
         self._put(card.title, right, middle - 28, size, WHITE, room, bold=True)
         self._put(card.subtitle, right, middle + 40, 28, _mixed(second, WHITE, 0.82), room)
 
-    def labels(self, words: Sequence[str]) -> None:
-        """Place short words in rounded boxes."""
+    def labels(self, words: Sequence[str], beneath: Sequence[str]) -> None:
+        """Place short words in rounded boxes, and small lines below them."""
         x, size, height = float(self._left), 28, 54
         short = (word[:LABEL_LENGTH] for word in words)
         for word in [one for one in short if self._width(one, size)][:MOST_LABELS]:
@@ -265,7 +266,9 @@ class CardLayout:
             self._parts.append(Box(x, self._y, width, height, height / 2, self._theme.label))
             self._put(word, x + 24, self._y + height / 2, size, self._theme.text, width - 48)
             x += width + 14
-        self._y += height
+        self._y += height + (14 if beneath else 0)
+        for text in beneath:
+            self._small(text, indent=0)
 
     def figures(self, counted: Sequence[tuple[str, str]]) -> None:
         """Place numbers in large type, each with a label of what it counts below it."""
@@ -280,14 +283,15 @@ class CardLayout:
             self._put(label, x, self._y + 88, 26, self._theme.faint, width - 16)
         self._y += 108
 
-    def paragraphs(self, heading: str, lines_of: Sequence[tuple[str, bool]]) -> None:
-        """Place a heading ("" for none) above lines of text; a line that is a list item gets a dot."""
+    def paragraphs(self, heading: str, lines_of: Sequence[tuple[str, bool, str]]) -> None:
+        """Place a heading ("" for none) above lines of text, each with its words, small; a list item gets a dot."""
         if heading:
             self._heading(heading)
-        for text, is_item in lines_of[: max(self._lines, 0)]:
+        for text, is_item, words in lines_of[: max(self._lines, 0)]:
             if is_item and self._lines > 0:
                 self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._readable_accent()))
             self._text(text, 32, 50, indent=34 if is_item else 0)
+            self._small(words, indent=34 if is_item else 0)
         self._y -= 4
 
     def remarks(self, lines: Sequence[tuple[Tone, str]]) -> None:
@@ -329,13 +333,19 @@ class CardLayout:
         self._y += 56
         self._lines -= 1
 
-    def _text(self, text: str, size: int, height: int, *, indent: int) -> None:
+    def _small(self, words: str, *, indent: int) -> None:
+        """Place what somebody said beneath what was made of it."""
+        if words:
+            self._text(words, 25, 38, indent=indent, colour=self._theme.faint)
+            self._y += 8
+
+    def _text(self, text: str, size: int, height: int, *, indent: int, colour: Colour | None = None) -> None:
         """Place a text on the next lines, at most as many as the card has room for; a text that is cut ends in "…"."""
         measure: Callable[[str], float] = lambda cluster: self._measure(cluster, size, False)  # noqa: E731  # one call
         room, most = self._room - indent, self._lines
         lines = wrapped(text[:LINE_LENGTH], room, measure, most=most) if most > 0 else []
         for line in lines:
-            self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, self._theme.text))
+            self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, colour or self._theme.text))
             self._y += height
         self._lines -= len(lines)
 

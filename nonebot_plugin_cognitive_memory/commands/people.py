@@ -115,7 +115,16 @@ async def show_profile(call: Call) -> Answer:
         return "" if label[1] == scene.user_id or heard.name_of(scene, label[1]) else label[0]
 
     shown = replace(profile, summary=_LABEL.sub(known, profile.summary))
-    return profile_card(shown, scene, f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}")
+    words = {_LABEL.sub(known, said): told for said, told in (await _words_beneath(scene, profile)).items()}
+    return profile_card(shown, scene, f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}", words)
+
+
+async def _words_beneath(scene: core.Scene, profile: core.Profile) -> dict[str, str]:
+    """Return, by line or tag of a profile that a model worded, the words that stand beneath it."""
+    zone, own = setup.settings.zone, profile.key.user_id
+    found = await get_memory().profile_words(scene, profile)
+    told = {said: replies.memories.words_beneath(said, [quote], zone, own=own) for said, quote in found.items()}
+    return {said: words for said, words in told.items() if words}
 
 
 async def share_profile(call: Call) -> str:
@@ -138,7 +147,8 @@ async def view_profile(call: Call) -> str:
     if found is not None:
         at = f"{found.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
         subtitle = replies.status.UPDATED.format(whose=whose, at=at)
-        shown = replace(profile_card(found, call.here, at), subtitle=subtitle).text
+        words = await _words_beneath(operator, found)
+        shown = replace(profile_card(found, call.here, at, words), subtitle=subtitle).text
     return replies.commands.viewed(shown, await memory.profile_revisions(operator, key), zone)
 
 

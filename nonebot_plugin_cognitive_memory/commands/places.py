@@ -109,7 +109,8 @@ async def list_beliefs(call: Call) -> str:
     if not found.beliefs:
         return replies.memories.NOTHING_YET if page == 1 else replies.commands.NO_PAGE.format(page=page)
     _show(call.here, found.beliefs, first + 1)
-    return replies.memories.listed(found, first + 1, page, is_more=found.total > first + PAGE)
+    words = await _words(call.here, found.beliefs)
+    return replies.memories.listed(found, words, first + 1, page, is_more=found.total > first + PAGE)
 
 
 async def show_history(call: Call) -> str:
@@ -117,7 +118,14 @@ async def show_history(call: Call) -> str:
     belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
     versions = await get_memory().belief_history(call.here, belief_id)
     _show(call.here, versions)
-    return replies.memories.history(versions, setup.settings.zone)
+    return replies.memories.history(versions, await _words(call.here, versions), setup.settings.zone)
+
+
+async def _words(scene: core.Scene, beliefs: Sequence[core.Belief]) -> dict[str, str]:
+    """Return the words on which beliefs rest, as they stand beneath them."""
+    line_ids = list(dict.fromkeys(line_id for one in beliefs for line_id in one.message_ids))
+    lines = await get_memory().find_messages(scene, line_ids) if line_ids else []
+    return replies.memories.words_of_beliefs(beliefs, lines, setup.settings.zone)
 
 
 async def show_changes(call: Call) -> str:

@@ -87,7 +87,8 @@ async def report(at: datetime, agent: str) -> Card:
     forgotten = sum(one.retired_at is not None and one.retired_at >= since for one in retired)
     day = {words.LEARNED: len(newest), words.SAID: len(lines), words.FORGOTTEN: forgotten}
     day |= {words.SPENT: status.calls_today, words.TOKENS: status.tokens_today, words.WAITING: status.jobs.failed}
-    texts, remarks = [one.text for one in newest[:SHOWN]], words.daily_remarks(status)
+    showing = replies.memories.Showing(operator, setup.settings.zone, {})
+    texts, remarks = [(one.text, showing.beneath(one).strip()) for one in newest[:SHOWN]], words.daily_remarks(status)
     if access is not None:
         remarks.append(("plain", words.COSTS_AT.format(path=ADDRESS)))
     return daily_card(day, texts, remarks, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 
 import cognitive_memory_core as core
@@ -13,6 +13,7 @@ from .commands import ADMINS_ONLY, short
 
 LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
+BENEATH, BENEATH_LENGTH = 2, 60  # lines that stand beneath what a model worded, and characters of each
 
 
 def item_list(  # everything that a page shows
@@ -123,6 +124,36 @@ def pin_details(pin: core.Pin, zone: tzinfo) -> str:
     return f"{pin.text}\n{whose}，{pin.pinned_at.astimezone(zone):%Y-%m-%d %H:%M}"
 
 
+def words_beneath(said: str, quotes: Sequence[core.Quote], zone: tzinfo, *, own: str = "") -> str:
+    """Return the words on which a sentence rests, as they stand beneath it; "" if it says the same.
+
+    A model worded the sentence, and may have twisted what was said. ``own`` is whose portrait it stands in: their name
+    is left out.
+    """
+    shown = {_folded(said), *map(_folded, _QUOTED.split(said))}
+    if all(_folded(quote.text) in shown for quote in quotes):
+        return ""
+    this_year, told = datetime.now(zone).year, list[str]()
+    for quote in quotes[:BENEATH]:
+        at = quote.sent_at.astimezone(zone) if quote.sent_at else None
+        day = "" if at is None else f"{f'{at.year}年' if at.year != this_year else ''}{at.month}月{at.day}日"
+        who = "机器人" if not quote.sender_id else quote.sender_name or f"QQ({quote.sender_id})"
+        whose = " ".join(part for part in ("" if own and own == quote.sender_id else who, day) if part)
+        text = short(quote.text)
+        text = text if len(text) <= BENEATH_LENGTH else f"{text[: BENEATH_LENGTH - 1]}…"
+        told.append(f"“{text.translate(_NESTED)}” —— {whose}".removesuffix(" —— "))
+    more = f"，还有 {len(quotes) - BENEATH} 句" if len(quotes) > BENEATH else ""
+    return "；".join(told) + more
+
+
+_QUOTED = re.compile(r"[“”]| 说：|^机器人记：")  # what stands around the words of a text that is an exchange
+_NESTED = str.maketrans("“”", "「」")
+
+
+def _folded(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 def speaker_of(line: core.Message) -> str:
     """Return who said a line: the bot, or a person by name or id."""
     return "机器人" if line.is_bot else line.scene.user_name or f"QQ({line.scene.user_id})"
@@ -138,7 +169,18 @@ class Showing:
 
     def numbered(self, number: int, event: core.Event) -> str:
         """Show an event under its number, people by their names alone."""
-        return f"{number}. {self.dated(event)} {self.placed(event)}{short(self._explained(event, _named(event)))}"
+        return f"{number}. {self.dated(event)} {self.placed(event)}{self.short(event)}"
+
+    def short(self, event: core.Event) -> str:
+        """Return the beginning of an event's text and, beneath it, the words that it rests on."""
+        return short(self._explained(event, _named(event))) + self.beneath(event)
+
+    def beneath(self, event: core.Event) -> str:
+        """Return the words of an event on a line of their own beneath its text, its voice's first; "" for none."""
+        quotes = sorted(event.quotes, key=lambda quote: quote.sender_id != event.sender_id)
+        named = [replace(quote, text=_named(event, quote.text)) for quote in quotes]
+        words = words_beneath(_END_DATE.sub("", _named(event)), named, self.zone)
+        return f"\n   {words}" if words else ""
 
     def full(self, event: core.Event) -> str:
         """Return the whole text of an event; in a group, people by their names alone."""
@@ -178,9 +220,10 @@ def _numbered_pin(number: int, pin: core.Pin) -> str:
     return f"{number}. {'' if pin.owner_id else '（全群）'}{short(pin.text)}"
 
 
-def _named(event: core.Event) -> str:
-    """Return an event's text without the ids behind names, and without a note at the end that only names the group."""
-    text = re.sub(rf"（[^（）]*\({re.escape(event.group_id)}\)）$", "", event.text) if event.group_id else event.text
+def _named(event: core.Event, text: str = "") -> str:
+    """Return an event's text, or a quote's, without ids behind names and a last note that only names the group."""
+    text = text or event.text
+    text = re.sub(rf"（[^（）]*\({re.escape(event.group_id)}\)）$", "", text) if event.group_id else text
     for some_id in {event.sender_id, event.user_id, event.group_id, *event.subjects} - {""}:
         text = re.sub(rf"(?<!QQ)(?<=[^\s(（])\({re.escape(some_id)}\)", "", text)
     return text
@@ -209,18 +252,29 @@ _ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore
 _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
 
 
-def listed(page: core.BeliefPage, first: int, number: int, *, is_more: bool) -> str:
-    """List beliefs, numbered from ``first``, with version and strength; retired and sleeping ones are marked."""
+def listed(page: core.BeliefPage, words: Mapping[str, str], first: int, number: int, *, is_more: bool) -> str:
+    """List beliefs with their ``words`` by id, numbered from ``first``; retired and sleeping ones are marked."""
     calls = f"怎么来的：/记忆 演进 {first}；不要了：/记忆 淘汰 {first}；找回淘汰的：/记忆 恢复 加序号"
     lines = [f"群记忆 {page.total} 条（{calls}）"]
     for at, one in enumerate(page.beliefs, first):
         mark = "（已淘汰）" if one.status != "active" else "（很久没人提，先不用）" if one.is_asleep else ""
-        lines.append(f"{at}. {mark}{one.statement}（第 {one.version} 版）")
+        lines.append(f"{at}. {mark}{one.statement}（第 {one.version} 版）{words.get(one.id, '')}")
     return "\n".join((*lines, *([f"下一页：/记忆 群记忆 {number + 1}"] if is_more else [])))
 
 
-def history(versions: Sequence[core.Belief], zone: tzinfo) -> str:
-    """Show the versions of a belief, oldest first, each with its day, its reason and how many people said it."""
+def words_of_beliefs(beliefs: Sequence[core.Belief], lines: Sequence[core.Message], zone: tzinfo) -> dict[str, str]:
+    """Return, by a belief's id, what stands beneath it: the words of who said it first, among ``lines``."""
+    told = dict[str, str]()
+    for one in beliefs:
+        first = next(iter(one.supporters), "")
+        said = [line.as_quote() for line in lines if line.id in one.message_ids and line.scene.user_id == first != ""]
+        if words := words_beneath(one.statement, said, zone):
+            told[one.id] = f"\n   {words}"
+    return told
+
+
+def history(versions: Sequence[core.Belief], words: Mapping[str, str], zone: tzinfo) -> str:
+    """Show the versions of a belief, oldest first: its day, its reason, how many people said it, and its ``words``."""
     if not versions:
         return NOTHING_YET
     lines = ["这条的来历，从旧到新（想换回旧的说法，发 /记忆 恢复 加它的序号）"]
@@ -228,7 +282,8 @@ def history(versions: Sequence[core.Belief], zone: tzinfo) -> str:
         people = f"{len(one.supporters)} 个人说过" if one.supporters else ""
         told = "，".join(part for part in (one.change_summary, people) if part)
         day = one.updated_at.astimezone(zone)
-        lines.append(f"{at}. [{day:%Y-%m-%d}] 第 {one.version} 版：{one.statement}{f'（{told}）' if told else ''}")
+        why = f"（{told}）" if told else ""
+        lines.append(f"{at}. [{day:%Y-%m-%d}] 第 {one.version} 版：{one.statement}{why}{words.get(one.id, '')}")
     lines[-1] += " ← 现在用这一版" if versions[-1].status == "active" else " ← 已淘汰"
     return "\n".join(lines)
 
@@ -296,7 +351,7 @@ def caught_up(missed: core.CatchUp, scene: core.Scene, zone: tzinfo, waiting: in
         begun, ended = _clock(talk.begun_at, zone), f"{talk.ended_at.astimezone(zone):%H:%M}"
         lines.append(f"【{begun if begun.endswith(ended) else f'{begun} 到 {ended}'}】{'、'.join(named)}{more}")
         kept = talk.events[-MOST_EVENTS:]
-        lines += [f"· {short(shown.full(event))}" for event in kept] or ["· 没有记下什么"]
+        lines += [f"· {shown.short(event)}" for event in kept] or ["· 没有记下什么"]
         if len(kept) < len(talk.events):
             lines.append(f"· 还有 {len(talk.events) - len(kept)} 件，发 /记忆 列表 看")
     if waiting:
@@ -309,7 +364,7 @@ def reasons(
 ) -> str:
     """Show the memories and lines on which an answer rested; ``total`` counts also those that are not shown."""
     shown = Showing(scene, zone, {})
-    told = [f"· {shown.dated(event)} {shown.placed(event)}{short(shown.full(event))}" for event in events]
+    told = [f"· {shown.dated(event)} {shown.placed(event)}{shown.short(event)}" for event in events]
     told += [f"· {shown.dated(line.as_event())} {speaker_of(line)}：{short(line.text)}" for line in lines[:SOURCES]]
     hidden = total - len(events) - min(len(lines), SOURCES)
     if not total:

@@ -16,6 +16,7 @@ YOU_HERE, YOU_IN_PRIVATE, GROUP = "{group}里的你", "私聊里的你", "这个
 THIS_GROUP, SOMEBODY = "这个群", "你"
 UPDATED = "{whose} · 更新于 {at}"
 PROFILE_FOOTER = "不想被记：/记忆 别记我 · 文字版：/记忆 侧写 -t"
+SELF_TOLD = "自己说的，未经核实"
 GROUP_FOOTER = "文字版：/记忆 群侧写 -t"
 STATUS_SIGN, STATUS_FOOTER = "忆", "记住了什么：/记忆 列表 · 能做什么：/记忆 帮助"
 STATS_SIGN, STATS_TITLE, STATS_SUBTITLE = "数", "统计", "整个机器人 · {at}"

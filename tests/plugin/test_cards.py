@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -49,11 +50,11 @@ def a_profile(summary: str = SUMMARY, name: str = "阿棠", tags: tuple[str, ...
     return core.Profile(MEMBER, name, tags, summary, NOON)
 
 
-def a_card(profile: core.Profile | None = None) -> Any:
-    """Return the card of a profile."""
+def a_card(profile: core.Profile | None = None, words: Mapping[str, str] = MappingProxyType({})) -> Any:
+    """Return the card of a profile, with the words beneath its lines."""
     from nonebot_plugin_cognitive_memory.cards import profile_card
 
-    return profile_card(profile or a_profile(), HERE, "2026-03-01 12:00")
+    return profile_card(profile or a_profile(), HERE, "2026-03-01 12:00", words)
 
 
 def words_of(card: Any) -> str:
@@ -100,6 +101,32 @@ def test_the_colours_can_be_read(app: object) -> None:
         for one, other in [*accents, *((text, ground) for text in texts for ground in grounds)]:
             dark, light = sorted((brightness(one), brightness(other)))
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (one, other)
+
+
+def test_words_stand_beneath_what_a_model_made_of_them(app: object) -> None:
+    """A line or tag that a model worded stands above the words it was made of, in picture and text; portraits say so.
+
+    Issue 31, rules 2 and 5: 收了两万块, from somebody's denial, is seen with the denial.
+    """
+    own = "我没收过谁的两万块"
+    quote = core.Quote("m1", "2000001", own, "阿棠", datetime(2025, 11, 3, 4, tzinfo=timezone.utc))
+    beneath = replies().memories.words_beneath("收了两万块", [quote], timezone.utc, own="2000001")
+    assert beneath == f"“{own}” —— 2025年11月3日"
+    assert replies().memories.words_beneath(f"阿棠(2000001)：“{own}”", [quote], timezone.utc) == ""
+    assert replies().memories.words_beneath(f"不是“{own}”吗", [quote], timezone.utc) == ""
+    assert replies().memories.words_beneath(f"不{own}", [quote], timezone.utc).endswith("—— 阿棠 2025年11月3日")
+    card = a_card(a_profile("## 经历\n- 收了两万块", tags=("收钱",)), {"收了两万块": beneath, "收钱": beneath})
+    for shown in (card.text, words_of(card)):
+        assert shown.count(own) == 2
+        assert shown.index("收钱") < shown.index(own) < shown.index("收了两万块") < shown.rindex(own)
+        assert "自己说的，未经核实" in shown
+
+
+def replies() -> Any:
+    """Return the sentences of the plugin, which loads with the app."""
+    from nonebot_plugin_cognitive_memory import replies
+
+    return replies
 
 
 def test_nothing_in_a_text_is_markup(app: object) -> None:
@@ -234,7 +261,9 @@ async def test_a_client_that_takes_only_text_gets_all_of_it(stage: Stage, group:
     for api in ("send_group_forward_msg", "send_private_forward_msg"):
         stage.answers[api] = v11.ActionFailed()
     event = message("/记忆 群侧写", new_id(), group if place == "group" else None)
-    card = daily_card({}, [f"第 {number} 件事" + "字" * 60 for number in range(40)], [], "03-03 09:00", "03-04 09:00")
+    card = daily_card(
+        {}, [(f"第 {number} 件事" + "字" * 60, "") for number in range(40)], [], "03-03 09:00", "03-04 09:00"
+    )
     await say(stage.bot, event, card)
     picture, *told = [data["message"] for api, data in stage.calls if api == "send_msg"]
     assert [part.type for part in picture] == ["image"]
