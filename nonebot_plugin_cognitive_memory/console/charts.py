@@ -95,18 +95,7 @@ def graph(answers: Sequence[core.Answering], bot: str) -> Drawn:
     }
     highest = max((one.times for one in answers), default=1)
     edges = [
-        {
-            "source": one.user_id,
-            "target": one.answered_id,
-            "times": one.times,
-            "source_name": source["name"],
-            "target_name": target["name"],
-            "x1": source["x"],
-            "y1": source["y"],
-            "x2": target["x"],
-            "y2": target["y"],
-            "width": round(0.5 + 5 * one.times / highest, 1),
-        }
+        {"source": source, "target": target, "times": one.times, "width": round(0.5 + 5 * one.times / highest, 1)}
         for one in answers
         if (source := nodes.get(one.user_id)) and (target := nodes.get(one.answered_id))
     ]
