@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -41,6 +42,7 @@ class NameObserver:
         """Start without an error."""
         self.trouble = ErrorState("profile names")
         self._noted: dict[tuple[Scope, str], Alias] = {}  # of each person in each place, as it was written last
+        self._writing = asyncio.Lock()  # whoever notes a name that is being written waits until it can be read
         register_cache(self)
 
     def clear_caches(self) -> None:
@@ -66,16 +68,17 @@ class NameObserver:
                 self.groups[scene.scope] = group_name
                 renamed[ProfileKey.group(scene.group_id, scene.agent)] = group_name
         sightings = [Alias(*name, min(at), max(at)) for name, at in told.items()]
-        unknown = [one for one in sightings if not self._is_noted(one)]
-        if len(self._noted) > MOST_NOTED:
-            self._noted.clear()
-        for one in sorted(unknown, key=lambda alias: alias.last_seen_at):  # before an erasure that begins meanwhile
-            self._noted[one.scope, one.user_id] = one
-        try:
-            new = await self.names.note_all(unknown) if unknown else []
-        except BaseException:
-            self._noted.clear()
-            raise
+        async with self._writing:
+            unknown = [one for one in sightings if not self._is_noted(one)]
+            if len(self._noted) > MOST_NOTED:
+                self._noted.clear()
+            for one in sorted(unknown, key=lambda alias: alias.last_seen_at):  # before an erasure that begins meanwhile
+                self._noted[one.scope, one.user_id] = one
+            try:
+                new = await self.names.note_all(unknown) if unknown else []
+            except BaseException:
+                self._noted.clear()
+                raise
         if new:
             self.on_changed({alias.scope for alias in new})
         for alias in new:

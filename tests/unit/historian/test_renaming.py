@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -119,3 +120,22 @@ async def test_lines_in_another_order_leave_the_latest_name(profiles: Refusing) 
     await observer.note([seen("海棠", 60), seen("阿棠", 30)])
     await observer.note([seen("阿棠", 61)])
     assert (await names(profiles))[1] == "阿棠"
+
+
+async def test_who_notes_a_name_that_is_being_written_waits_for_it(profiles: Refusing) -> None:
+    """Whoever reads names after noting them finds those that another note was writing: a job knows its speakers."""
+    ledger, may_write = a_ledger(), asyncio.Event()
+
+    class Waiting:
+        async def note_all(self, aliases: Any) -> Any:
+            await may_write.wait()
+            return await ledger.names.note_all(aliases)
+
+    observer = observing(profiles, ledger)
+    observer.names = cast("Any", Waiting())
+    noting = [asyncio.create_task(observer.note([seen("海棠")])) for _ in range(2)]
+    done, _ = await asyncio.wait(noting, timeout=0.1)
+    assert not done
+    may_write.set()
+    await asyncio.gather(*noting)
+    assert await ledger.names.names_of(["2000001"]) == ["海棠"]
