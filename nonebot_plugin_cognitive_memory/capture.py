@@ -24,14 +24,16 @@ import cognitive_memory_core as core
 
 from . import heard, replies
 from .announcing import announce
+from .answer_sources import answer_sources
 from .auto_consider import considerer
 from .command_table import chat_text
 from .config import setup
 from .erasure import on_erased
-from .heard import find_message, line_copies, sent_at
+from .heard import find_message, sent_at
 from .left_places import note_departure, note_return
 from .lifecycle import lifetime
 from .limits import warn_once
+from .line_copies import line_copies
 from .onebot import FORWARDED, Wording, v11, v12, worded
 from .scene import agent_of, find_scene, is_captured, line_id, platform_names, qq_id, scene_at, text_id
 
@@ -64,7 +66,7 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
         if message is None:
             return
         asked = find_message(bot, event) if event is not None and asker is not None else None
-        heard.answer_sources.note_answer(message.scene, asked.id if asked else "", message.id)
+        answer_sources.note_answer(message.scene, asked.id if asked else "", message.id)
         if not message.text or not is_captured(message.scene):
             return
         addressed = _addressed(message, wording, asker, event)

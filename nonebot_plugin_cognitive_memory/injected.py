@@ -16,9 +16,10 @@ from nonebot.params import Depends
 import cognitive_memory_core as core
 
 from . import replies
+from .answer_sources import answer_sources
 from .auto_consider import considerer, unlearned
 from .config import setup
-from .heard import answer_sources, find_message, plain_text
+from .heard import find_message, plain_text
 from .lifecycle import get_memory, lifetime
 from .limits import warn_once
 from .onebot import unrecalled, writable

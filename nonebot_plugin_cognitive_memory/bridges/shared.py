@@ -22,10 +22,11 @@ from nonebot.matcher import current_bot, current_event
 import cognitive_memory_core as core
 
 from .. import replies
+from ..answer_sources import answer_sources
 from ..capture import observe
 from ..command_table import is_any_command
 from ..config import setup
-from ..heard import answer_sources, find_message, plain_text
+from ..heard import find_message, plain_text
 from ..injected import MemoryToolbox, TurnEnd, consider, tool_guide, tool_schemas
 from ..lifecycle import get_memory
 from ..limits import Lasting, warn_once

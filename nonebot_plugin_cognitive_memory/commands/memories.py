@@ -14,9 +14,10 @@ from datetime import datetime, timezone
 import cognitive_memory_core as core
 
 from .. import injected, replies
+from ..answer_sources import answer_sources
 from ..auto_consider import considerer
 from ..config import setup
-from ..heard import answer_sources, find_message
+from ..heard import find_message
 from ..lifecycle import get_memory
 from ..limits import Lasting
 from ..onebot import v11, v12, worded

@@ -80,7 +80,7 @@ async def test_why_it_answered(stage: Stage, group: int) -> None:
 
 def test_answers_that_cannot_be_told_apart() -> None:
     """An answer of a task of its own belongs to the only context of its place; of two it belongs to neither."""
-    from nonebot_plugin_cognitive_memory.heard import ANSWERED_WITHIN, HOUR, AnswerSources
+    from nonebot_plugin_cognitive_memory.answer_sources import ANSWERED_WITHIN, HOUR, AnswerSources
 
     now = [0.0]
     sources = AnswerSources(lambda: now[0])
