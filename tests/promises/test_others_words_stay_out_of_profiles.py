@@ -36,17 +36,8 @@ async def test_fifty_slanders_change_no_profile(tmp_path: Path, chat: Puppet | N
         assert {event.sender_id for event in await memory.events(READING)} == {MILI}
 
 
-async def test_own_words_do(tmp_path: Path) -> None:
-    """What 阿禾 says about herself is in her profile."""
-    async with a_memory(tmp_path) as memory:
-        await say(memory, READING, "我喜欢喝乌龙茶")
-        profile = await memory.get_profile(READING, "user", AHE)
-        assert profile is not None
-        assert "乌龙茶" in profile.summary
-
-
 async def test_a_line_that_rests_on_nothing_stays_out(tmp_path: Path) -> None:
-    """A model that writes into a profile what no fact says changes nothing there."""
+    """What 阿禾 says is in her profile; what a model writes into it that no fact says is not."""
 
     def inventing(question: Question) -> object:
         if question.name == MERGE:

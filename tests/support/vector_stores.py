@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.request import urlopen
 
 import psutil
@@ -90,21 +90,14 @@ def chroma_children(of: int | None = None) -> list[psutil.Process]:
     return []
 
 
-@contextmanager
-def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
+def chroma_server(folder: Path, port: int = 0) -> AbstractContextManager[str]:
     """Run a server over a folder on a loopback port, a free one by default; yield its address."""
     port = port or _free_port()
     command = [sys.executable, "-c", _SERVER, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-        try:
-            _wait(f"http://127.0.0.1:{port}/api/v2/heartbeat", server)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.kill()
+    return _serving(command, port)
 
 
-@contextmanager
-def guarded_chroma_server(folder: Path, token: str) -> Iterator[str]:
+def guarded_chroma_server(folder: Path, token: str) -> AbstractContextManager[str]:
     """Run the server of the Python package, which checks a token itself, over a folder; yield its address.
 
     The server of ``chroma run`` knows no tokens.
@@ -119,9 +112,12 @@ def guarded_chroma_server(folder: Path, token: str) -> Iterator[str]:
         "CHROMA_SERVER_AUTHN_PROVIDER": "chromadb.auth.token_authn.TokenAuthenticationServerProvider",
         "CHROMA_SERVER_AUTHN_CREDENTIALS": token,
     }
-    with subprocess.Popen(
-        command, env=environment, cwd=folder.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as server:
+    return _serving(command, port, env=environment, cwd=folder.parent)
+
+
+@contextmanager
+def _serving(command: Sequence[str], port: int, **options: Any) -> Iterator[str]:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options) as server:
         try:
             _wait(f"http://127.0.0.1:{port}/api/v2/heartbeat", server)
             yield f"http://127.0.0.1:{port}"

@@ -294,28 +294,19 @@ async def test_every_form_and_unknown_fields_lose_an_erased_person(
         '{"observations": ["阿棠怕狗"'.encode("gb18030"),
         '{"observations": ["阿棠怕狗"'.encode("utf-16"),
         b'{"scene": {"kind": "group"}, "user_name": "\xe9\x98\xbf\xe6\xa3\xa0", "id": "2000001"}',
+        pytest.param(b"x" * 1_048_574 + "阿棠".encode() + b"x" * MAX_BYTES, id="too large, across two parts"),
     ],
 )
 @pytest.mark.parametrize("folder", FOLDERS)
 async def test_what_cannot_be_read_and_tells_of_an_erased_person_goes(
     reopen: Open, root: Path, folder: str, broken: bytes
 ):
-    """An unreadable file that mentions an erased person is removed, whatever its encoding."""
+    """An unreadable file that mentions an erased person is removed, whatever its encoding and size."""
     lay(root / folder / f"{instant_of(NOON):016d}-bad1.1.json", broken)
     queue = await reopen()
     assert await queue.erase_person("2000001", HIDE) == 1
     assert files(root) == []
     assert await queue.failed() == []
-
-
-@pytest.mark.parametrize("before", [1_048_574])
-async def test_what_is_too_large_and_tells_of_an_erased_person_goes(reopen: Open, root: Path, before: int):
-    """A too large file is searched in parts, and a name across two parts is found."""
-    broken = b"x" * before + "阿棠".encode() + b"x" * (MAX_BYTES - before + 9)
-    lay(root / "failed" / f"{instant_of(NOON):016d}-bad1.1.json", broken)
-    queue = await reopen()
-    assert await queue.erase_person("2000001", HIDE) == 1
-    assert files(root) == []
 
 
 async def test_files_of_no_job_are_erased_too(queue: FileQueue, root: Path):

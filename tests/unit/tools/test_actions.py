@@ -15,6 +15,7 @@ from cognitive_memory_core.errors import PermanentError
 from cognitive_memory_core.tools.tool_arguments import ITEMS, TEXT_LENGTH
 from tests.support.clock import NOON, FrozenClock
 
+SETTINGS = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
 SCENE = core.Scene.group("10001", "2000001", user_name="阿棠")
 ASKED: Mapping[str, Mapping[str, object]] = {
     "search_events": {"query": "部署密钥"},
@@ -32,9 +33,8 @@ ASKED: Mapping[str, Mapping[str, object]] = {
 async def test_a_ledger_that_refuses_reads_is_no_empty_answer(tmp_path: Path, name: str) -> None:
     """While the ledger refuses reads, every tool answers with an error, and ``context`` names what was away."""
     asked = ASKED.get(name, {"query": "部署密钥"})
-    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
-    async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock()) as memory:
-        caller = core.tools.ToolCaller(memory, SCENE, settings)
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path / "data", clock=FrozenClock()) as memory:
+        caller = core.tools.ToolCaller(memory, SCENE, SETTINGS)
         if name not in ("memory_add", "memory_update", "memory_delete"):
             assert (await core.tools.agent_answer(caller, name, asked))["ok"]
         await memory._opened.ledger.close()
@@ -54,14 +54,13 @@ class RefusingDisk(Disk):
 
 async def test_an_unreadable_profile_hides_no_other(tmp_path: Path) -> None:
     """A search of profiles returns those that can be read, also while the disk refuses the file of another one."""
-    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
-    async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock(), background=False) as memory:
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path / "data", clock=FrozenClock(), background=False) as memory:
         for user_id in ("2000002", "2000003"):
             key = core.ProfileKey.member(SCENE.group_id, user_id)
             await memory._opened.profiles.write(Profile(key, f"成员{user_id}", (), "- 爱喝乌龙茶", NOON))
-    async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock()) as memory:
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path / "data", clock=FrozenClock()) as memory:
         assert await memory.drain(30)
-        caller = core.tools.ToolCaller(memory, SCENE, settings)
+        caller = core.tools.ToolCaller(memory, SCENE, SETTINGS)
 
         async def found() -> str:
             action = core.tools.ACTIONS["search_profiles"]
@@ -84,9 +83,8 @@ async def test_an_unreadable_profile_hides_no_other(tmp_path: Path) -> None:
 )
 async def test_what_would_be_ignored_or_cut_is_refused(tmp_path: Path, name: str, written: object, told: str) -> None:
     """An unknown argument, or one over its bound, is named and nothing is done; at the bound it is taken."""
-    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
-    async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock()) as memory:
-        caller = core.tools.ToolCaller(memory, SCENE, settings)
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path / "data", clock=FrozenClock()) as memory:
+        caller = core.tools.ToolCaller(memory, SCENE, SETTINGS)
         answer = await core.tools.agent_answer(caller, name, written)
         assert (answer["ok"], told in str(answer["error"])) == (False, True)
         assert await memory.pins(SCENE) == []

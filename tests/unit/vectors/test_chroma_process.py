@@ -10,6 +10,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import psutil
 import pytest
@@ -120,24 +121,17 @@ def test_nothing_that_was_freed_comes_into_what_is_written_next() -> None:
     assert found.stdout.split() == ["0"] * len(SIZES)
 
 
-async def test_death_fails_the_call_and_the_next_one_starts_anew() -> None:
-    """A request whose process dies raises ProcessDied, and the next one starts another."""
+@pytest.mark.parametrize(
+    ("way", "asked"), [("die", {"status": 7}), ("sleep", {"milliseconds": 60_000, "limit": 0.2})], ids=["dies", "hangs"]
+)
+async def test_a_lost_process_fails_the_call_and_the_next_one_starts_anew(way: str, asked: dict[str, Any]) -> None:
+    """A write whose process dies, or is ended as hanging at its limit, raises ProcessDied; the next starts another."""
     async with running() as process:
         first = await process.write("pid")
         with pytest.raises(ProcessDied) as died:
-            await process.write("die", status=7)
-        assert not died.value.is_hung
-        assert "7" in str(died.value)
-        assert await process.write("pid") != first
-
-
-async def test_a_write_past_its_deadline_ends_the_process() -> None:
-    """A write over its time limit ends the process and is reported as hanging."""
-    async with running() as process:
-        first = await process.write("pid")
-        with pytest.raises(ProcessDied) as died:
-            await process.write("sleep", milliseconds=60_000, limit=0.2)
-        assert died.value.is_hung
+            await process.write(way, **asked)
+        assert died.value.is_hung is (way == "sleep")
+        assert died.value.is_hung or "7" in str(died.value)
         assert not psutil.pid_exists(first)
         assert await process.write("pid") != first
 
