@@ -78,23 +78,63 @@ class Surroundings:
     told_before: Mapping[str, Event] = field(default_factory=dict[str, Event])
 
 
-@dataclass(frozen=True)
-class SurroundingsReader:
-    """Reads the surroundings of jobs; neighbours and earlier lines only if a model will be asked.
+@dataclass(frozen=True, kw_only=True)
+class Pipeline:
+    """Stores the memo, makes the statements, then commits them. A job that is processed twice is written once.
 
-    Events and lines that cannot be read are left out.
+    Neighbours and earlier lines are read only if it ``asks_model``; those that cannot be read are left out.
     """
 
+    historian: Historian
     ledger: Ledger
+    events: EventLedger
+    memos: EndSummaries
+    name_observer: NameObserver
     consent: Consent
     settings: Live[Settings]
     asks_model: bool = True
 
-    async def surroundings(self, job: Job) -> Surroundings:
-        """Read what surrounds a job whose work was admitted by consent."""
-        return await self.ledger.database.read(self._read, job)
+    async def process(
+        self, job: Job, *, is_last_try: bool = False, on_last_call: Callable[[], None] = lambda: None
+    ) -> None:
+        """Store the results of a job, except those of people who opted out or were erased since the job was accepted.
 
-    def _read(self, connection: Snapshot, job: Job) -> Surroundings:
+        On the last try, a job whose model answers badly or too late is stored without that answer. ``on_last_call`` is
+        called after the last model call, before the commit.
+        """
+        scene = job.work.scene
+        is_left_out = scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
+        if is_left_out and isinstance(job.work, Turn):
+            return await self.events.commit(Draft(job.id))
+        job = replace(job, work=self.consent.admitted(job.work))
+        if (memo := job.memo) is not None:  # first, so that memos never wait for a model
+            await self.memos.keep(memo)
+        seen = [(one, job.happened_at) for one in scenes_of(job.work)]
+        await self.name_observer.note(seen)
+        around = await self.ledger.database.read(self.surroundings, job)
+        if around.is_done:
+            return None
+        job_context = replace(around.job_context, is_last_try=is_last_try)
+        statements = await self._statements(around, job_context)
+        draft = drafted(replace(job, work=around.work), statements, job_context, self.settings.current)
+        on_last_call()
+        return await self.events.commit(draft)
+
+    async def _statements(self, around: Surroundings, job_context: JobContext) -> list[Statement]:
+        work, told_before = around.work, around.told_before
+        if isinstance(work, Dialogue):
+            return await self.historian.triage(work, job_context)
+        fresh = with_fields(work, observations=tuple(around.asked))
+        written = await self.historian.rewrite(fresh, job_context) if fresh.observations else []
+        better = (
+            replace(said, repeats=told_before[text].id) if text in told_before else said
+            for text, said in zip(fresh.observations, written, strict=True)
+        )
+        known = (text for text in work.observations if text not in around.asked)
+        return [*better, *(repeated(told_before[text], work.message_ids) for text in known)]
+
+    def surroundings(self, connection: Snapshot, job: Job) -> Surroundings:
+        """Read what surrounds a job whose work was admitted by consent."""
         work = without_hidden_lines(connection, job.work)
         scene, known = work.scene, NameBook.people(connection, work.scene.scope)
         here = {one.user_id for one in scenes_of(work)}
@@ -362,55 +402,3 @@ def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, 
         if said.observation:
             observations[event.id] = said.observation
     return Draft(job.id, tuple(events), facts=tuple(facts), repeats=repeats, observations=observations)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Pipeline:
-    """Stores the memo, makes the statements, then commits them. A job that is processed twice is written once."""
-
-    historian: Historian
-    events: EventLedger
-    memos: EndSummaries
-    name_observer: NameObserver
-    consent: Consent
-    reader: SurroundingsReader
-    settings: Live[Settings]
-
-    async def process(
-        self, job: Job, *, is_last_try: bool = False, on_last_call: Callable[[], None] = lambda: None
-    ) -> None:
-        """Store the results of a job, except those of people who opted out or were erased since the job was accepted.
-
-        On the last try, a job whose model answers badly or too late is stored without that answer. ``on_last_call`` is
-        called after the last model call, before the commit.
-        """
-        scene = job.work.scene
-        is_left_out = scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
-        if is_left_out and isinstance(job.work, Turn):
-            return await self.events.commit(Draft(job.id))
-        job = replace(job, work=self.consent.admitted(job.work))
-        if (memo := job.memo) is not None:  # first, so that memos never wait for a model
-            await self.memos.keep(memo)
-        seen = [(one, job.happened_at) for one in scenes_of(job.work)]
-        await self.name_observer.note(seen)
-        around = await self.reader.surroundings(job)
-        if around.is_done:
-            return None
-        job_context = replace(around.job_context, is_last_try=is_last_try)
-        statements = await self._statements(around, job_context)
-        draft = drafted(replace(job, work=around.work), statements, job_context, self.settings.current)
-        on_last_call()
-        return await self.events.commit(draft)
-
-    async def _statements(self, around: Surroundings, job_context: JobContext) -> list[Statement]:
-        work, told_before = around.work, around.told_before
-        if isinstance(work, Dialogue):
-            return await self.historian.triage(work, job_context)
-        fresh = with_fields(work, observations=tuple(around.asked))
-        written = await self.historian.rewrite(fresh, job_context) if fresh.observations else []
-        better = (
-            replace(said, repeats=told_before[text].id) if text in told_before else said
-            for text, said in zip(fresh.observations, written, strict=True)
-        )
-        known = (text for text in work.observations if text not in around.asked)
-        return [*better, *(repeated(told_before[text], work.message_ids) for text in known)]

@@ -16,7 +16,7 @@ from ..evolution.suggesting import Suggesting
 from ..historian.merging import EntityMerge, ProfileMerging
 from ..historian.model_merger import ModelMerger
 from ..historian.past_lines import PastLines
-from ..historian.pipeline import Pipeline, SurroundingsReader
+from ..historian.pipeline import Pipeline
 from ..historian.rewriter import BackedHistorian, ModelHistorian
 from ..historian.rules import RuleHistorian, RuleMerger
 from ..historian.upkeep import Upkeep
@@ -107,12 +107,13 @@ class Learning:
         self.merging = ProfileMerging(entity, is_learning=lambda: opened.queue.counts().pending > 0)
         pipeline = Pipeline(
             historian=self.historian,
+            ledger=ledger,
             events=ledger.events,
             memos=opened.memos,
             name_observer=opened.name_observer,
             consent=opened.consent,
-            reader=SurroundingsReader(ledger, opened.consent, live, asks_model=bool(self.chat_breakers)),
             settings=live,
+            asks_model=bool(self.chat_breakers),
         )
         self.worker = HistorianWorker(opened.queue, pipeline, live, on_stored=self.note_stored)
         self.past_lines = PastLines(

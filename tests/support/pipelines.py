@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.historian.pipeline import Pipeline, SurroundingsReader
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.historian.pipeline import Pipeline, Surroundings
 from cognitive_memory_core.settings.schema import Live, Settings
+from tests.support.clock import NOON
 from tests.support.ledgers import Ledger
 
 from .mirrors import NoMirror
@@ -18,10 +22,17 @@ def a_pipeline(ledger: Ledger, historian: Any, **parts: Any) -> Pipeline:
     consent = parts.pop("consent", None) or Consent(ledger)
     settings = Live(Settings(timezone="Asia/Shanghai"))
     own = {
+        "ledger": ledger,
         "events": ledger.events,
         "memos": NoMirror(ledger.notes),
         "name_observer": sightings_of(ledger),
-        "reader": SurroundingsReader(ledger, consent, settings, asks_model=parts.pop("asks_model", True)),
         "settings": settings,
     }
     return Pipeline(historian=historian, consent=consent, **{**own, **parts})
+
+
+async def surroundings_of(ledger: Ledger, work: Turn | Dialogue, at: datetime = NOON) -> Surroundings:
+    """Read what a job of this work, handed in at this time, is read beside."""
+    consent = Consent(ledger)
+    await consent.load()
+    return await ledger.database.read(a_pipeline(ledger, None, consent=consent).surroundings, Job("job", work, at))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.domain.job import Job, JobContext
+from cognitive_memory_core.domain.job import JobContext
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.historian.pipeline import EARLIER, MOST_NEAR, NEWEST, SurroundingsReader
+from cognitive_memory_core.historian.pipeline import EARLIER, MOST_NEAR, NEWEST
 from cognitive_memory_core.historian.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
@@ -19,6 +18,7 @@ from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_ev
 from tests.support.chats import ScriptedChat, said, triaged
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.ledgers import Ledger, a_ledger, later
+from tests.support.pipelines import surroundings_of
 
 TANG, QI = Person("2000001", "阿棠"), Person("2000002", "老齐")
 OTHER = Scene.group("10001", "2000002", user_name="老齐", group_name="读书会")
@@ -31,10 +31,7 @@ def at(minutes: float, text: str, scene: Scene = GROUP, **fields: Any) -> Messag
 
 async def around(ledger: Ledger, *window: Message) -> JobContext:
     """Look round a window."""
-    consent = Consent(ledger)
-    await consent.load()
-    job = Job("job", Dialogue(GROUP, window), window[-1].sent_at)
-    return (await SurroundingsReader(ledger, consent, Live(Settings())).surroundings(job)).job_context
+    return (await surroundings_of(ledger, Dialogue(GROUP, window), window[-1].sent_at)).job_context
 
 
 async def test_the_last_lines_before_the_window() -> None:
@@ -88,9 +85,7 @@ async def test_a_turn_stands_beside_what_its_speaker_said_before() -> None:
     mine = an_event("阿棠(2000001)周二去成都出差")
     await ledger.events.commit(a_draft(mine, an_event("老齐(2000002)去广州出差", OTHER)))
     turn = Turn(GROUP, observations=("改成周三到周五了",), source_message="我出差改了，变成周三到周五")
-    consent = Consent(ledger)
-    await consent.load()
-    found = await SurroundingsReader(ledger, consent, Live(Settings())).surroundings(Job("job", turn, NOON))
+    found = await surroundings_of(ledger, turn)
     assert [event.id for event in found.job_context.neighbours] == [mine.id]
 
 

@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Event, Quote
-from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.historian.pipeline import MOST_NEAR, Surroundings, SurroundingsReader, is_timeless
-from cognitive_memory_core.settings.schema import Live, Settings
+from cognitive_memory_core.historian.pipeline import MOST_NEAR, Surroundings, is_timeless
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_ledger, name_person
+from tests.support.pipelines import surroundings_of
 
 TEA = an_event("阿棠(2000001)喜欢乌龙茶")
 QI = Scene.group("10001", "28471095", user_name="老齐")
@@ -27,9 +25,7 @@ async def around(ledger: Ledger, work: Turn | Dialogue, *names: str) -> Surround
     """Read what surrounds a job in a place where somebody has these names."""
     for number, name in enumerate(names):
         await name_person(ledger, work.scene.scope, f"800000{number}", name, NOON)
-    consent = Consent(ledger)
-    await consent.load()
-    return await SurroundingsReader(ledger, consent, Live(Settings())).surroundings(Job("job", work, NOON))
+    return await surroundings_of(ledger, work)
 
 
 async def near(work: Turn | Dialogue, *events: Event, names: tuple[str, ...] = ()) -> list[str]:
