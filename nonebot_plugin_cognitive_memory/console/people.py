@@ -12,6 +12,7 @@ import cognitive_memory_core as core
 
 from ..erasure import erased_person, erased_place
 from ..markdown import plain_lines
+from ..replies.memories import words_beneath
 from .charts import days_of, graph
 from .memories import YEAR, calendar_of
 from .pages import minute
@@ -212,7 +213,8 @@ async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
 async def _profile_view(visit: Visit, profile: core.Profile) -> Found:
     """Return a profile with its lines, its facts' sources, and its past versions with what each rollback would change.
 
-    Of a line: its kind, its text, the text by which it is edited ("" if it rests on memories), and its facts.
+    Of a line: its kind, its text, the text by which it is edited ("" if it rests on memories), its facts, and the words
+    that stand beneath it, as those beneath a tag in ``tags``.
     ``place`` and ``place_name`` are the group of a member's profile; None and "" for other profiles.
     """
     scene, key = visit.scene(), profile.key
@@ -221,13 +223,17 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> Found:
     sources = await visit.memory.listings.sources(scene, key, FACTS, 0)
     stored = await visit.memory.get_profile(scene, key.entity_type, "/".join(filter(None, (key.group_id, key.user_id))))
     events = stored.sources if stored else {}
+    words = await visit.memory.profile_words(scene, stored) if stored else {}
+    told_by = {said: words_beneath(said, [quote], visit.zone, own=key.user_id) for said, quote in words.items()}
     return {
         "key": _form_of(key),
+        "tags": [(tag, told_by[tag]) for tag in profile.tags if told_by.get(tag)],
         "profile": profile,
         "lines": [
             (
                 *(kind, line, "" if told in events or kind == "heading" else told),
                 [one for one in sources if one.event_id in events.get(told, ())],
+                told_by.get(told, ""),
             )
             for written in profile.summary.splitlines()
             for told in (written.strip("-*+• \t"),)
