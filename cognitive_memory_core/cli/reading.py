@@ -21,6 +21,7 @@ from ..errors import BadArgument, UnavailableError
 from ..memory.read_only import DirectorySnapshot, opened_reader
 from ..quality.rendering import report_figures, report_markdown
 from ..settings.configuration import Configuration
+from ..text.speakers import spoken
 from .bot_directory import BotDirectory, owning
 from .parser import DONE, progress_bar, show
 
@@ -45,6 +46,7 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         event, place = hit.event, sentences.report.place(hit.event.group_id, hit.event.user_id)
         at = event.happened_at.astimezone(settings.zone)
         lines.append(f"{at:%Y-%m-%d %H:%M}  {hit.score:.2f}  [{place}]  {event.text}")
+        lines += [f"    {spoken(event)}"] if event.quotes and event.is_absolute else []  # a model worded the text
         told = {name: getattr(event, name) for name in ("id", "kind", "text", "group_id", "user_id", "sender_id")}
         quotes = [{"sender_id": quote.sender_id, "text": quote.text} for quote in event.quotes]
         at_score = {"happened_at": event.happened_at.isoformat(), "score": round(hit.score, 4)}

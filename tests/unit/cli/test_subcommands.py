@@ -16,6 +16,8 @@ import pytest
 
 import cognitive_memory_core as core
 from tests.support.bot_homes import ENV, GROUP, PERSON, BotHome, end, integrity
+from tests.support.puppet import Puppet, Question, shaped, statement
+from tests.support.waiting import PATIENCE
 
 WRITING = (("import", "{file}"), ("reindex",), ("migrate", "{file}"), ("status", "--retry"))
 
@@ -56,6 +58,25 @@ def test_report_has_two_forms(home: BotHome) -> None:
     assert out.startswith("# 记忆质量报告")
     told: Any = home.told("report", "--days", "7")
     assert (told["totals"]["events"], told["days"]) == (1, 7)
+
+
+def test_search_shows_what_was_said_beneath_what_a_model_wrote(empty_home: BotHome) -> None:
+    """Beneath a model's statement, which may have left out a 不, stand the words that it was made of."""
+    said = statement(1, "阿棠(2000001)吃辣，海鲜也过敏", ["2000001"], "2000001", lines=[1])
+
+    def twisting(question: Question) -> object:
+        return shaped(question, said, should_remember=True)
+
+    async def fill() -> None:
+        scene = core.Scene.group(GROUP, "2000001", user_name="阿棠")
+        line = core.Message("m1", scene, "我不吃辣，海鲜也过敏", datetime.now(timezone.utc))
+        async with core.CognitiveMemory.open(core.Settings(), empty_home.data_dir, chat=Puppet(twisting)) as memory:
+            await memory.consider(scene, [line])
+            assert await memory.drain(PATIENCE)
+
+    asyncio.run(fill())
+    _, out, _ = empty_home.run("search", "海鲜")
+    assert "阿棠(2000001)吃辣，海鲜也过敏\n    阿棠(2000001)：“我不吃辣，海鲜也过敏”" in out
 
 
 def test_search_finds_as_the_bot_does(home: BotHome) -> None:
