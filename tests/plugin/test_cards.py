@@ -16,6 +16,8 @@ from PIL import Image
 
 import cognitive_memory_core as core
 from tests.support.fonts import a_font
+from tests.support.puppet import MERGE, Puppet, Question, drawn, shaped, statement
+from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE, until
 
 from .stage import SUPERUSER, Stage, message, new_id, said, twelve_message
@@ -120,6 +122,36 @@ def test_words_stand_beneath_what_a_model_made_of_them(app: object) -> None:
         assert shown.count(own) == 2
         assert shown.index("收钱") < shown.index(own) < shown.index("收了两万块") < shown.rindex(own)
         assert "自己说的，未经核实" in shown
+
+
+async def test_no_chat_reply_shows_a_twisted_text_without_its_words(
+    stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever an obeying model writes, portrait, list, search and details of a chat show what the person said.
+
+    Issue 31, rules 2 and 5.
+    """
+    from nonebot_plugin_cognitive_memory.commands import memories, people
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user), user_name="阿棠")
+    own, written = "我不吃辣，海鲜也过敏", f"阿棠({user})吃辣，海鲜也过敏"
+
+    def twisting(question: Question) -> object:
+        if question.name == MERGE:
+            return drawn(question, "吃辣，海鲜也过敏")
+        said = statement(1, written, [str(user)], str(user), lines=[1], kind="preference")
+        return shaped(question, said, should_remember=True)
+
+    async with core.CognitiveMemory.open(EXACT, tmp_path / "twisted", chat=Puppet(twisting)) as memory:
+        for module in (memories, people):
+            monkeypatch.setattr(module, "get_memory", lambda: memory)
+        await memory.consider(here, [core.Message("m1", here, own, datetime.now(timezone.utc))])
+        assert await memory.drain(PATIENCE)
+        for call in ("/记忆 列表", "/记忆 搜索 海鲜", "/记忆 详情 1", "/记忆 侧写 -t"):
+            answer = await stage.ask(call, user, group)
+            assert "吃辣，海鲜也过敏" in answer.replace(own, ""), (call, answer)
+            assert own in answer, (call, answer)
 
 
 def replies() -> Any:
