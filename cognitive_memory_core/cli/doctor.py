@@ -143,11 +143,12 @@ def ids(bot: BotDirectory) -> Iterator[Finding]:
             return await reader.known_as(kind, said)
 
     capture = bot.settings.capture
-    for key, kind, listed in (
+    settings: tuple[tuple[str, Literal["person", "group"], Sequence[str]], ...] = (
         ("groups", "group", capture.groups),
         ("ignore_groups", "group", capture.ignore_groups),
         ("ignore_users", "person", capture.ignore_users),
-    ):
+    )
+    for key, kind, listed in settings:
         for said in listed:
             known = asyncio.run(known_as(kind, said)) if bot.has_ledger and not said.isdecimal() else []
             if not said.isdecimal() and known != [said]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import tzinfo
 from pathlib import Path
+from typing import Literal
 
 from .. import sentences
 from ..directory_owner import is_owned
@@ -38,7 +39,8 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     async with opened_reader(bot.settings, bot.existing_dir) as reader:
         hits = await reader.search(wanted, arguments.query[:LONGEST], top_k=arguments.n)
         nothing = sentences.command_line.NOTHING_FOUND
-        for kind, said in (("person", user), ("group", group)) if not hits else ():
+        targets: Mapping[Literal["person", "group"], str | None] = {"person": user, "group": group}
+        for kind, said in targets.items() if not hits else ():
             if said and (known := await reader.known_as(kind, said)) != [said]:
                 nothing = sentences.command_line.unknown_target(kind, said, known)
     figures, lines = list[Mapping[str, object]](), list[str]()
