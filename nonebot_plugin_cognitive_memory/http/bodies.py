@@ -220,7 +220,10 @@ class RevisionWanted(RequestBody):
 
 
 class BeliefBody(Noun):
-    """One version of a belief; ``created_at`` is when its first version began, ``supporters`` counts people."""
+    """One version of a belief; ``created_at`` is when its first version began, ``supporters`` counts people.
+
+    ``message_ids`` are the lines on which it rests.
+    """
 
     memory_id: str = Field(validation_alias="id")
     statement: str
@@ -233,6 +236,7 @@ class BeliefBody(Noun):
     strength: float
     change_summary: str
     supporters: Annotated[int, BeforeValidator(len)]
+    message_ids: tuple[str, ...]
 
 
 BeliefList = answer(

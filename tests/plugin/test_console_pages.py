@@ -248,6 +248,7 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
     async with shown.visited() as visitor:
         listed = await visitor.look("/beliefs", group="20001")
         assert "不剧透" in listed
+        assert "—— " in listed, "the words that it rests on"
         belief = listed.split("/beliefs/open?", 1)[1].split("id=", 1)[1].split('"', 1)[0]
         fields = {"group": "20001", "id": belief}
         assert "依据 1 句" in await visitor.look("/beliefs/open", **fields)
