@@ -72,8 +72,9 @@ class NameObserver:
             unknown = [one for one in sightings if not self._is_noted(one)]
             if len(self._noted) > MOST_NOTED:
                 self._noted.clear()
-            for one in sorted(unknown, key=lambda alias: alias.last_seen_at):  # before an erasure that begins meanwhile
-                self._noted[one.scope, one.user_id] = one
+            for one in unknown:  # before an erasure that begins meanwhile
+                before = self._noted.get((one.scope, one.user_id), one)  # newer, if a job notes an older line
+                self._noted[one.scope, one.user_id] = max(one, before, key=lambda alias: alias.last_seen_at)
             try:
                 new = await self.names.note_all(unknown) if unknown else []
             except BaseException:

@@ -138,7 +138,8 @@ class Reads:
         ``kinds=("message",)`` searches the raw log; with further kinds, both are searched. A target outside the scene
         raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
         date includes its day.
-        Finds nothing if of most words of the query not a character was ever said there, and nothing is near in meaning.
+        Finds nothing if of most words of the query not a character was ever said there, nothing is near in meaning, and
+        nobody of the place is named.
         """
         from ..consent import requested_filter  # noqa: PLC0415  # loaded with an open memory
         from ..text.time.time_limits import interval_of  # noqa: PLC0415  # loaded with an open memory

@@ -277,8 +277,8 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
     If both events and lines are searched, the scores of lines are lowered, and a line from which an event was made is
     replaced by that event, whose score is then at least :data:`TRACED` times that of the line.
 
-    There are none if no event is near in meaning and of most words asked for not a character is in a hit or in a line
-    of the place: nobody spoke of that, and the hits share only common words.
+    There are none if nobody is named, no event is near in meaning, and of most words asked for not a character is in a
+    hit or in a line of the place: nobody spoke of that, and the hits share only common words.
     """
     question = _named(answer, on)
     read_filter, decay, said = question.read_filter, question.settings.query.tool_decay, list[Hit]()
@@ -307,9 +307,9 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
 
 
 def _is_unheard_of(answer: Answer, on: Snapshot) -> bool:
-    """Return whether nothing that was found is near, and most of the words asked for were never said."""
+    """Return whether nobody is named, nothing that was found is near, and most of the words were never said."""
     question, nearest = answer.question, max(hit.similarity for hit in answer.hits)
-    if nearest >= NEAR and not is_hashing(question.sources.embedder):
+    if question.query.people or (nearest >= NEAR and not is_hashing(question.sources.embedder)):
         return False
     query, heard = question.query, terms_of(*(text for hit in answer.hits for text in hit.event.wording))
     is_unheard_of = query.known_share(heard) < KNOWN

@@ -122,6 +122,14 @@ async def test_lines_in_another_order_leave_the_latest_name(profiles: Refusing) 
     assert (await names(profiles))[1] == "阿棠"
 
 
+async def test_a_job_of_an_earlier_line_hides_no_name_that_is_worn_again(profiles: Refusing) -> None:
+    """Who takes back a former name is called by it, also if a job noted an older line with that name meanwhile."""
+    observer = observing(profiles, a_ledger())
+    for name, minute in (("阿棠", 0), ("海棠", 10), ("阿棠", 0), ("阿棠", 30)):
+        await observer.note([seen(name, minute)])
+    assert (await names(profiles))[1] == "阿棠"
+
+
 async def test_who_notes_a_name_that_is_being_written_waits_for_it(profiles: Refusing) -> None:
     """Whoever reads names after noting them finds those that another note was writing: a job knows its speakers."""
     ledger, may_write = a_ledger(), asyncio.Event()
