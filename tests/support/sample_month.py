@@ -166,7 +166,8 @@ def _event(month: Month, said: Said) -> Event:
     quote = Quote(line.id, scene.user_id, line.text, scene.user_name, line.sent_at)
     answers = [one.message for one in month.said if one.message.id == line.reply_to and not one.message.is_bot]
     before = [Quote(one.id, one.scene.user_id, one.text, one.scene.user_name, one.sent_at) for one in answers]
-    told = {"pain": said.statement, "solution": line.text, "outcome": "好了"}
+    pain, _, solution = said.statement.partition("，")
+    told = {"pain": pain, "solution": solution, "outcome": "没再犯"}
     experience: dict[str, Any] = told if said.kind == "experience" else {}
     return Event(
         derived_id("sample", line.id),
@@ -197,8 +198,8 @@ async def _portrayed(memory: core.CognitiveMemory, month: Month, events: list[Ev
     profiles = memory._opened.profiles
     for name, (tags, lines) in PORTRAITS.items():
         user_id = month.people[name]
-        own = [one for one in events if one.sender_id == user_id and one.group_id == GROUP]
-        sources = {line: tuple(one.id for one in own[at : at + 1]) for at, line in enumerate(lines)}
+        own = [one for one in events if user_id in (one.sender_id, *one.subjects) and one.group_id == GROUP]
+        sources = {line: _told(own, line) for line in lines}
         key, version = core.ProfileKey.member(GROUP, user_id), ""
         for shown, at in ((lines[:1], NOW - timedelta(days=12)), (lines, NOW - timedelta(hours=5))):
             summary = "\n".join(f"- {line}" for line in shown)
@@ -213,16 +214,23 @@ async def _portrayed(memory: core.CognitiveMemory, month: Month, events: list[Ev
     await (await memory._learning()).profile_indexer.refresh()
 
 
+def _pairs(text: str) -> set[str]:
+    return {text[start : start + 2] for start in range(len(text) - 1)}
+
+
+def _told(events: list[Event], line: str) -> tuple[str, ...]:
+    """Return the memory that shares most pairs of characters with a line of a profile; none if it shares only one."""
+    shared = {one.id: len(_pairs(one.text) & _pairs(line)) for one in events}
+    best = max(shared, key=lambda one: shared[one])
+    return (best,) if shared[best] > 1 else ()
+
+
 def _saying(month: Month, statement: str, at: datetime) -> tuple[str, ...]:
     """Return the lines of the four days before an instant that share most pairs of characters with a statement."""
-
-    def pairs(text: str) -> set[str]:
-        return {text[start : start + 2] for start in range(len(text) - 1)}
-
     days = timedelta(days=4)
     lines = [one.message for one in month.said if one.message.scene.group_id == GROUP]
     near = [one for one in lines if timedelta() <= at - one.sent_at <= days and not one.is_bot]
-    shared = {one.id: len(pairs(one.text) & pairs(statement)) for one in near}
+    shared = {one.id: len(_pairs(one.text) & _pairs(statement)) for one in near}
     return tuple(sorted((one for one in shared if shared[one] > 1), key=lambda one: -shared[one])[:3])
 
 
@@ -231,7 +239,7 @@ async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
     for versions, tags, strength, supporters, retired in BELIEFS:
         standing: Belief | None = None
         for number, (day, statement) in enumerate(versions, 1):
-            at = FIRST_DAY + timedelta(days=day - 1, hours=22)
+            at = FIRST_DAY + timedelta(days=day - 1, hours=21)
             one = Belief(
                 derived_id("sample belief", statement),
                 scope,
