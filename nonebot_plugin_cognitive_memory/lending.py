@@ -24,7 +24,7 @@ def add_lender(name: str, lent: Callable[[], Awaitable[core.LentModel | None]]) 
 
 
 def lender_names() -> tuple[str, ...]:
-    """Return the attached chat plugins from which the historian may borrow by its setting, in their order."""
+    """Return the attached chat plugins from which ``models.historian.borrow`` lets us borrow, as they were attached."""
     borrow = setup.settings.models.historian.borrow
     return tuple(name for name in _lenders if borrow in ("auto", name))
 

@@ -235,7 +235,7 @@ def qq_id(value: object) -> str | None:
 
 
 def text_id(value: object) -> str | None:
-    """Return an id of OneBot v12; None unless it is text that is not empty."""
+    """Return an id of OneBot v12 if it is a text and not empty, else None."""
     return value if isinstance(value, str) and value else None
 
 

@@ -195,7 +195,10 @@ def without_message(
 
 
 def without_people(belief: Belief, people: Collection[str], hide: Callable[[str], str]) -> Belief | None:
-    """Return a belief without people in texts and supporters; None if nobody else supports it."""
+    """Return a belief without ``people`` in its texts, by ``hide``, and among its supporters.
+
+    None if it had supporters and all of them are among ``people``; a belief that never had any stays.
+    """
     left = tuple(one for one in belief.supporters if one not in people)
     if belief.supporters and not left:
         return None

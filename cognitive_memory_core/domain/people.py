@@ -25,8 +25,8 @@ class Alias:
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
 
-    ``usual`` is the name used longest in recent time, "" if unknown. ``since`` is the Unix
-    time at which the person was first seen in the place, 0 if unknown.
+    ``usual`` is the name used longest in recent time, "" if unknown. ``since`` is the Unix time in seconds at which the
+    person was first seen in the place, 0 if unknown.
     """
 
     id: str

@@ -61,9 +61,10 @@ class Support:
         return any(line.scene.is_admin for line in self.said)
 
     def suffices(self, named: Collection[str]) -> bool:
-        """Return whether an admin says it, or several people whose word counts.
+        """Return whether an admin says it, or at least :data:`LEAST_PEOPLE` people whose word counts.
 
-        If it names members, several others must say it in their own lines: 好的 to a claim about somebody is no word.
+        ``named`` are the ids of the members that it names. They do not count then, and the others only by lines that
+        say it themselves: 好的 to a claim about somebody is no word.
         """
         people = self.telling.difference(named) if named else self.people
         return self.is_admins or len(people) >= LEAST_PEOPLE

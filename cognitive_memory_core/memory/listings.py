@@ -119,7 +119,10 @@ class Listings:
         return shown[0]
 
     async def present(self, scene: Scene, event_id: str) -> Event:
-        """Return what stands for an event now: the event, or its last correction, active or retired."""
+        """Return what stands for an event now: its last correction, else the event itself; either may be retired.
+
+        Raises UnknownEvent if the agent has no event of this id.
+        """
         event = await self.event(scene, event_id)
         wordings = await self.rows.wordings(event) if event.retired_at else []
         while newer := next((one for one in wordings if one.id == corrected_id(event.id, one.text)), None):

@@ -39,10 +39,10 @@ QUOTED = 80  # characters
 
 
 def examined(events: Sequence[Event], hide: Callable[[str], str], least_confidence: float) -> Examination:
-    """Read the events, the latest first; takes seconds for many events, so call it off the event loop.
+    """Examine events, given latest first; takes seconds for many events, so call it off the event loop.
 
-    ``hide`` redacts the quoted texts. What cannot be read on its own is counted by the kinds of its offences, and as
-    "unsure" if its confidence is below ``least_confidence``; without any of these as "unworded".
+    ``hide`` redacts the quoted texts. An event that does not stand on its own is counted once for each flaw: the kinds
+    of its offences, and "unsure" if its confidence is below ``least_confidence``; "unworded" if it has neither.
     """
 
     def quoted(event: Event) -> QuotedEvent:

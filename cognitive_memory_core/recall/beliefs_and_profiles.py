@@ -61,9 +61,9 @@ class BeliefSearch:
     def of_turn(
         self, connection: Snapshot, scope: Scope, query: str, vector: Vector | None, worded: Worded
     ) -> list[Belief]:
-        """Return the beliefs to show, by relevance and strength.
+        """Return up to :data:`MOST_SHOWN` beliefs of a place to show, the most relevant and strongest first.
 
-        Beliefs that are asleep (too weak) are left out.
+        Beliefs that are asleep (too weak) are left out. Without ``vector`` relevance is by words only.
         """
         rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
         if not rows:  # as in most places

@@ -94,7 +94,7 @@ class OperatorLists(Table):
     def learned_from(
         self, connection: Connection, agent: str, message_ids: Collection[str]
     ) -> Mapping[tuple[str, str], str]:
-        """Return, by place and message, the active event for which a message is a source."""
+        """Map the scope key and id of each message to the id of an active event made from it; others are left out."""
         rows = connection.execute(  # a CROSS JOIN keeps its order
             "SELECT e.scope, s.message_id, e.id FROM event_sources s CROSS JOIN events e ON e.seq = s.seq"
             f" WHERE s.message_id IN {LISTED} AND e.agent = ? AND e.retired_at IS NULL",

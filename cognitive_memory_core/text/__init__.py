@@ -1,1 +1,1 @@
-"""Text analysis: times, terms, offences, tokens, names. Pure functions, used by gate, retrieval and adapters."""
+"""What can be read in a text without knowing the memory, and how texts are cleaned, fenced and redacted; no I/O."""

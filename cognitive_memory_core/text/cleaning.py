@@ -1,4 +1,4 @@
-"""Texts without what is not text, on one line, and as they are compared."""
+"""Texts without what is not text, on one line, and as ids are sought in them; errors as one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a line says of its speaker that lasts."""
+"""What a line says of its speaker that lasts, and whether a text speaks of rank or debt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of people and groups, cleaned for display: one line, no hidden characters, no brackets."""
+"""Names of people and groups, and written profiles, cleaned for display; a name has no brackets and no line end."""
 
 from __future__ import annotations
 

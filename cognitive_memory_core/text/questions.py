@@ -1,4 +1,4 @@
-"""What a question asks for: a number, who somebody is, its asker."""
+"""What a question asks for: a number, who somebody is, its asker; and whether a line has a number."""
 
 from __future__ import annotations
 

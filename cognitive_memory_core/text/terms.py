@@ -1,4 +1,4 @@
-"""Terms of a text: how it is folded, cut into words and pairs of characters, and weighed."""
+"""Terms of a text: how it is folded, cut into words and pairs of characters, and weighed; texts without formulas."""
 
 from __future__ import annotations
 

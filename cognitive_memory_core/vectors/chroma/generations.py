@@ -280,7 +280,10 @@ class Generations:
 
 
 def owner_of(folder: Path, home: str, created: Iterable[Mapping[str, object]]) -> str:
-    """Return our id: it is read from the folder, or recovered from collections made here, or created."""
+    """Return the id by which our collections on a shared server are told from others', and keep it in the folder.
+
+    It is read from the folder; else taken from one of the ``created`` collections that was made in ``home``; else new.
+    """
     try:
         with (folder / OWNER).open("rb") as file:
             kept = file.read(64).decode("ascii").strip()

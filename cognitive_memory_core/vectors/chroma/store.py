@@ -42,10 +42,10 @@ class ChromaStore:
         self.sleep, self.close = self._process.sleep, self._process.close
 
     async def open(self) -> Generation | None:
-        """Load the generation (one complete build of the index) in use; None if there is none.
+        """Load the generation (one complete build of the index) in use; None if there is none that can be used.
 
-        None also if it is damaged, if the process dies of it, or of another version: the caller builds a new one.
-        Raises UnavailableError if the store cannot be reached.
+        It cannot be used if it is damaged, if another version wrote it, or if the process dies while loading it; the
+        caller then builds a new one. Raises UnavailableError if the store cannot be reached.
         """
         number = await asyncio.to_thread(self._location.number_in_use)
         if number is None:
