@@ -44,9 +44,9 @@ async def erased_place(scene: core.Scene, memory: core.CognitiveMemory | None = 
 
 
 async def _forget(is_erased: IsErased) -> None:
-    scene_at.cache_clear()
     for forget in _forgetting:
         await forget(is_erased)
+    scene_at.cache_clear()  # last: the others may build scenes
 
 
 FILE = "memory.jsonl"
