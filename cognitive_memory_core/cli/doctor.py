@@ -139,8 +139,10 @@ def ids(bot: BotDirectory) -> Iterator[Finding]:
     """Yield a finding for each name in the settings of ids that decide who is recorded; a v12 id may have letters."""
 
     async def known_as(kind: Literal["person", "group"], said: str) -> list[str]:
-        async with opened_reader(bot.settings, bot.place) as reader:
-            return await reader.known_as(kind, said)
+        with suppress(CognitiveMemoryError):  # "ledger" tells of one that cannot be read
+            async with opened_reader(bot.settings, bot.place) as reader:
+                return await reader.known_as(kind, said)
+        return []
 
     capture = bot.settings.capture
     settings: tuple[tuple[str, Literal["person", "group"], Sequence[str]], ...] = (

@@ -186,10 +186,15 @@ def test_a_file_in_place_of_the_data_directory(home: BotHome, where: str) -> Non
 
 
 def test_a_damaged_ledger(home: BotHome) -> None:
-    """A ledger that is no database is a fault, and so is one that has vanished beside its profiles."""
+    """A ledger that is no database is a fault, and so is one that has vanished beside its profiles.
+
+    No other check fails for it: a name in a setting of ids is told without the id.
+    """
     home.fill()
     home.spoil_ledger()
+    home.write_env(*ENV, 'COGNITIVE_MEMORY__CAPTURE__IGNORE_USERS=["米粒"]')
     assert "ledger.db" in the_only(home, "ledger", "--offline")["what"]
+    assert "米粒" in the_only(home, "ids", "--offline")["what"]
     for path in home.data_dir.glob("ledger.db*"):
         path.unlink()
     (home.data_dir / "profiles" / "users").mkdir(parents=True, exist_ok=True)
