@@ -33,9 +33,10 @@ from ..text.cleaning import clean_text
 from ..text.ids import BARE_ID
 from ..text.names import clean_name
 from ..text.questions import asked_sentences, asks_who, speaks_of_asker
+from ..text.spans import blanked
 from ..text.speakers import ids_in_brackets, with_current_names
 from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
-from ..text.time.time_words import time_windows
+from ..text.time.time_words import mentions, time_windows
 
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last
@@ -271,13 +272,16 @@ class Query:
     def known_share(self, heard: AbstractSet[str]) -> float:
         """Return which share of its words is known, each weighed by how telling it is; 1 for a single word.
 
-        Words stand between blanks; one is known if a term of it is ``heard``, which may be a single character.
+        Words stand between blanks; one is known if a term of it is ``heard``, which may be a single character. When it
+        was is no word: events have dates.
         """
-        split = ([*filter(self.terms.__contains__, query_terms(one, characters=True))] for one in self.said.split())
+        times = mentions(self.said)
+        said = blanked(self.said, ((one.start, one.stop) for one in times)).split()
+        split = ([*filter(self.terms.__contains__, query_terms(one, characters=True))] for one in said)
         words = [terms for terms in split if terms]
         weights = [math.fsum(map(telling_of, terms)) / len(terms) for terms in words]
         known = [weight for terms, weight in zip(words, weights, strict=True) if not heard.isdisjoint(terms)]
-        return math.fsum(known) / math.fsum(weights) if len(words) > 1 else 1.0
+        return math.fsum(known) / math.fsum(weights) if words and len(words) + len(times) > 1 else 1.0
 
 
 def query_of(text: str, scene: Scene, reference: datetime, names: Names | None = None) -> Query:

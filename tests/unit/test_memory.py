@@ -274,6 +274,8 @@ async def test_a_search_with_some_words_of_its_own_still_finds(tmp_path: Path) -
         assert [hit.event.text for hit in await memory.search_events(GROUP, "养猫 花费")]
         assert await memory.search_events(GROUP, "橘子 绝育手术 宠物医院") == []
         assert await memory.search_events(GROUP, "阿棠 爱好 职业"), "of somebody by other words than were used"
+        assert await memory.search_events(GROUP, "上周六 晚上 养猫"), "when it was is no word that somebody said"
+        assert await memory.search_events(GROUP, "上周六 wedding") == []
         await memory.observe(a_message("宠物医院的绝育手术要预约", STRANGER, NOON - timedelta(hours=1)))
         assert await memory.drain(PATIENCE)
         assert [hit.event.text for hit in await memory.search_events(GROUP, "橘子 绝育手术 宠物医院")]
