@@ -112,10 +112,12 @@ class Unreadable(Wrapping):
         """Wrap a store."""
         super().__init__(store)
         self.key: ProfileKey | None = key
+        self.refused = 0
 
     async def find(self, key: ProfileKey) -> Any:
         """Refuse one profile and read the others."""
         if key == self.key:
+            self.refused += 1
             raise StorageRefused("读不了")
         return await self.inner.find(key)
 
@@ -131,9 +133,10 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         await until_not(lambda: world.index.database.read(indexer.has_lag))
         assert set(await world.index.versions()) == {keys[0], keys[2], keys[3]}
         assert latest(indexer.error_states) == "读不了"
-        for _ in range(2):
+        for tried in range(2, 4):
             world.clock.advance(seconds=READ_AGAIN)
             indexer.wake_now()
+            await until(lambda tried=tried: store.refused >= tried)
             await asyncio.sleep(0.02)
         assert caplog.text.count("读不了") == 1
         store.key = None
