@@ -17,7 +17,7 @@ from ..domain.figures import Spending, Totals
 from ..domain.job import FailedJob, QueueCounts
 from ..domain.message import Hit
 from ..domain.quality import QualityReport
-from ..domain.reading import PlaceListing, ReadFilter
+from ..domain.reading import EventListing, PlaceListing, ReadFilter
 from ..errors import UnavailableError
 from ..models.embedding import EmbeddingQueue, embedding_of
 from ..ports import SystemClock
@@ -110,6 +110,7 @@ class MemoryReader:
         if kind == "person":
             people = await listings.people(agent, said, ALIKE)
             known = [(one.user_id, one.name) for one in people if one.user_id == said or one.user_id not in hidden]
+            known += [(said, "") for _ in await listings.events(agent, EventListing(user_id=said), 1)]  # of no name
         else:
             wanted = PlaceListing(kind="group", text=said, is_counted=False)
             known = [(one.scope.place_id, one.name) for one in await listings.places(agent, wanted, ALIKE)]

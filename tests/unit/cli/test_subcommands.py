@@ -92,6 +92,8 @@ def test_search_finds_as_the_bot_does(home: BotHome) -> None:
     assert "--user 要写号码（叫这个的是 30001）" in home.run("search", "花生", "--user", "米粒")[1]
     assert "没有找到：没有记过号码是 20002 的群，--group 要写号码" in home.run("search", "花生", "--group", "20002")[1]
     assert home.run("search", "打印机", "--user", PERSON)[1].strip() == "没有找到"
+    home.change_ledger("DELETE FROM names")  # OneBot v12 tells no names
+    assert home.run("search", "打印机", "--user", PERSON)[1].strip() == "没有找到"
 
 
 def test_export_and_import_carry_a_memory_over(home: BotHome, tmp_path: Path) -> None:
