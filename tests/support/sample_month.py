@@ -189,16 +189,15 @@ def _event(month: Month, said: Said) -> Event:
 def _facts(month: Month, events: list[Event]) -> Iterator[Fact]:
     for event in events:
         if event.group_id == GROUP:
-            for user_id in {event.sender_id, *event.subjects}:
-                key = core.ProfileKey.member(GROUP, user_id)
-                yield Fact(key, event.id, event.text, event.kind, event.happened_at)
+            key = core.ProfileKey.member(GROUP, event.sender_id)  # what others say of somebody enters no portrait
+            yield Fact(key, event.id, event.text, event.kind, event.happened_at)
 
 
 async def _portrayed(memory: core.CognitiveMemory, month: Month, events: list[Event]) -> None:
     profiles = memory._opened.profiles
     for name, (tags, lines) in PORTRAITS.items():
         user_id = month.people[name]
-        own = [one for one in events if user_id in (one.sender_id, *one.subjects) and one.group_id == GROUP]
+        own = [one for one in events if user_id == one.sender_id and one.group_id == GROUP]
         sources = {line: _told(own, line) for line in lines}
         key, version = core.ProfileKey.member(GROUP, user_id), ""
         for shown, at in ((lines[:1], NOW - timedelta(days=12)), (lines, NOW - timedelta(hours=5))):
