@@ -21,7 +21,6 @@ from pathlib import Path
 from ..fault_row import Extent, Row
 from ..measure import Report
 from ..measure import machine as this_machine
-from .child import command_of
 from .rows import NAMES, rank, told
 
 ROOT = Path(__file__).absolute().parents[2]
@@ -67,6 +66,8 @@ def run(options: argparse.Namespace) -> Report:
 
 def _run_alone(name: str, extent: Extent) -> Row:
     """Run a row in its own process group; if it exceeds its time limit, kill it with its children."""
+    from .child import command_of  # noqa: PLC0415  # a child's command imports this package first
+
     command = command_of(told, name, asdict(extent))
     seconds = LONGEST * (0.5 if extent.quick else 1.0) + 60 * extent.minutes
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
