@@ -308,13 +308,14 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
 
 def _is_unheard_of(answer: Answer, on: Snapshot) -> bool:
     """Return whether nobody is named, nothing that was found is near, and most of the words were never said."""
-    question, nearest = answer.question, max(hit.similarity for hit in answer.hits)
-    if question.query.people or (nearest >= NEAR and not is_hashing(question.sources.embedder)):
+    question, query, is_unheard_of = answer.question, answer.question.query, False
+    nearest = max(hit.similarity for hit in answer.hits)
+    is_named = any(name and name in query.said for name in (hit.event.sender_name for hit in answer.hits))
+    if query.people or is_named or (nearest >= NEAR and not is_hashing(question.sources.embedder)):
         return False
-    query, heard = question.query, terms_of(*(text for hit in answer.hits for text in hit.event.wording))
-    is_unheard_of = query.known_share(heard) < KNOWN
-    if is_unheard_of:
-        with answer.part("heard"):
+    heard = terms_of(*(text for hit in answer.hits for text in hit.event.wording))
+    if query.known_share(heard) < KNOWN:
+        with answer.part("heard"):  # a log that cannot be read hides no hit
             heard |= question.sources.ledger.corpora.heard(on, query.terms, question.read_filter)
             is_unheard_of = query.known_share(heard) < KNOWN
     return is_unheard_of

@@ -277,8 +277,21 @@ async def test_a_search_with_some_words_of_its_own_still_finds(tmp_path: Path) -
         assert await memory.search_events(GROUP, "上周六 晚上 养猫"), "when it was is no word that somebody said"
         assert await memory.search_events(GROUP, "上周六 wedding") == []
         await memory.observe(a_message("宠物医院的绝育手术要预约", STRANGER, NOON - timedelta(hours=1)))
+        assert await memory.search_events(Scene.operator(), "路人 爱好 职业", kinds=("message",)), "by a name"
         assert await memory.drain(PATIENCE)
         assert [hit.event.text for hit in await memory.search_events(GROUP, "橘子 绝育手术 宠物医院")]
+
+
+async def test_a_log_that_cannot_be_read_hides_no_hit(tmp_path: Path) -> None:
+    """If it cannot be read whether the words of a search were ever said, what was found is returned."""
+
+    def unreadable(*_: object) -> frozenset[str]:
+        raise core.UnavailableError("读不了")
+
+    async with opened(tmp_path) as memory:
+        await remembered(memory, "阿棠养了一只猫，名叫橘子")
+        memory._opened.ledger.corpora.heard = unreadable  # type: ignore[method-assign]
+        assert await memory.search_events(GROUP, "橘子 绝育手术 宠物医院")
 
 
 async def test_an_id_stands_once_in_a_context(tmp_path: Path) -> None:
