@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.message import Hit
+from cognitive_memory_core.domain.answer import Hit
 from tests.support.clock import FrozenClock
 
 from .faults import world

@@ -9,6 +9,9 @@ from .loading_on_use import loaded_on_use
 if TYPE_CHECKING:
     from . import mcp_server as mcp_server
     from . import tools as tools
+    from .domain.answer import Context as Context
+    from .domain.answer import Hit as Hit
+    from .domain.answer import Section as Section
     from .domain.belief import Belief as Belief
     from .domain.belief import BeliefHit as BeliefHit
     from .domain.belief import BeliefPage as BeliefPage
@@ -27,10 +30,7 @@ if TYPE_CHECKING:
     from .domain.instants import Interval as Interval
     from .domain.job import FailedJob as FailedJob
     from .domain.message import Backfill as Backfill
-    from .domain.message import Context as Context
-    from .domain.message import Hit as Hit
     from .domain.message import Message as Message
-    from .domain.message import Section as Section
     from .domain.notes import Memo as Memo
     from .domain.notes import Pin as Pin
     from .domain.people import Alias as Alias
@@ -116,7 +116,8 @@ else:
             "domain.event": "Event Quote",
             "domain.catching_up": "CatchUp Talk",
             "domain.reading": "Answering EventListing LineListing PersonEntry PlaceEntry PlaceListing ProfileSource",
-            "domain.message": "Backfill Context Hit Message Section",
+            "domain.message": "Backfill Message",
+            "domain.answer": "Context Hit Section",
             "domain.profile": "Profile ProfileHit ProfileKey Revision",
             "domain.consent": "PlaceSwitch",
             "domain.instants": "Interval",

@@ -13,13 +13,14 @@ from datetime import datetime, timedelta, timezone
 from typing import TypeVar
 
 from . import sentences
+from .domain.answer import Hit
 from .domain.belief import Belief, Change, change_without_people, without_people
 from .domain.consent import Incognito, PlaceSwitch, Switch
 from .domain.erasure import Tombstones, reworded
 from .domain.event import MEMORY_KINDS, Event, without_quotes
 from .domain.ids import checked_id
 from .domain.instants import Interval
-from .domain.message import Hit, Message
+from .domain.message import Message
 from .domain.notes import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey
 from .domain.reading import ReadFilter

@@ -16,10 +16,10 @@ from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..evolution.beliefs import BeliefKeeping
 from ..historian.admission import Admission
+from ..historian.clock_watch import ClockWatch
 from ..historian.intake import Intake
 from ..historian.message_buffer import MessageBuffer
 from ..historian.name_observer import NameObserver
-from ..historian.upkeep import ClockWatch
 from ..migration.layout import SUMMARIES, keep_summaries
 from ..models.breaker import OVERDUE, Breaker, guarded
 from ..models.embedding import embedding_of

@@ -12,10 +12,10 @@ from typing import Literal
 
 from ..consent import Consent
 from ..directory_owner import LEDGER
+from ..domain.answer import Hit
 from ..domain.consent import PlaceSwitch
 from ..domain.figures import Spending, Totals
 from ..domain.job import FailedJob, QueueCounts
-from ..domain.message import Hit
 from ..domain.quality import QualityReport
 from ..domain.reading import EventListing, PlaceListing, ReadFilter
 from ..errors import UnavailableError

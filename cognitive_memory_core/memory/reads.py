@@ -15,9 +15,9 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .. import sentences
+from ..domain.answer import NOTHING, Context, Hit
 from ..domain.event import Event, Quote, shortened
 from ..domain.ids import checked_id
-from ..domain.message import NOTHING, Context, Hit
 from ..domain.notes import Pin
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision, said_in
 from ..domain.scope import Scene

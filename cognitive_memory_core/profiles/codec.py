@@ -26,7 +26,7 @@ from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, LimitReached, PermanentError
 from ..text.cleaning import clean_text, one_line, writable_text
 from ..text.ids import BARE_ID
-from ..text.names import tidy
+from ..text.names import NAME_LENGTH, clean_name
 from .paths import ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file
@@ -46,6 +46,16 @@ _NULL = "tag:yaml.org,2002:null"
 _BOUNDARY = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _NO_FOLDING = 1_000_000  # characters per line
 _ODD_LINE_END = re.compile("[\r\x85\u2028\u2029]")
+
+
+def tidy(profile: Profile) -> Profile:
+    """Return a profile that a model or an editor wrote with sanitised name, tags and summary.
+
+    A name that looks like a placeholder is kept, because somebody chose it.
+    """
+    name = clean_name(profile.name) or one_line(profile.name, NAME_LENGTH)
+    tags = tuple(tag for tag in map(one_line, profile.tags) if tag)
+    return replace(profile, name=name, tags=tags, summary=clean_text(profile.summary).strip())
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from ..domain.scope import Scope
 from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
 from ..loading_on_use import OnUse
 from ..ports import Clock
-from ..text.names import clean_name, tidy
+from ..text.names import clean_name
 from .paths import SUFFIX, ProfileLocation, all_locations, locations_of, stem_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class FileProfiles:
             newest = self._revision_ids(location)[:1]
             if newest and self._revision_equals(location, newest[0], current.data):  # a crash may have left it so
                 self._disk.remove(location.revision(newest[0]))
-            return self._replace(location, current, tidy(replace(current.profile, name=name)))
+            return self._replace(location, current, codec.tidy(replace(current.profile, name=name)))
 
     @awaitable
     def revisions(self, key: ProfileKey) -> list[Revision]:
@@ -174,7 +174,7 @@ class FileProfiles:
             if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
                 return False
             self._create_folder(location.history)
-            self._disk.create(location.revision(revision.id), codec.ProfileFile(tidy(revision.profile)).written())
+            self._disk.create(location.revision(revision.id), codec.ProfileFile(codec.tidy(revision.profile)).written())
             self._prune(location)
             return True
 
@@ -287,7 +287,7 @@ class FileProfiles:
         self, location: ProfileLocation, current: codec.ProfileFile | None, profile: Profile
     ) -> Profile:
         """Replace the current profile, which becomes a revision first."""
-        profile = tidy(profile)
+        profile = codec.tidy(profile)
         if current and profile == current.profile:
             return current.profile
         if current and self._keep:
@@ -407,7 +407,7 @@ class FileProfiles:
                     file = self._read(data, location)
                     profile = self._without_gone(file.profile)
                     if profile != file.profile:
-                        data = codec.ProfileFile(tidy(profile), file.others).written()
+                        data = codec.ProfileFile(codec.tidy(profile), file.others).written()
                     past = self._read(data, location)
                     break
             with refusals(location.file):

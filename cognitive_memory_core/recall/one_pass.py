@@ -15,9 +15,10 @@ from itertools import takewhile, tee
 from typing import NamedTuple
 
 from ..consent import Consent
+from ..domain.answer import Hit
 from ..domain.belief import Belief
 from ..domain.event import Event
-from ..domain.message import Hit, Message
+from ..domain.message import Message
 from ..domain.notes import Memo, Pin
 from ..domain.people import Person
 from ..domain.reading import NARROWED, ReadFilter

@@ -13,9 +13,9 @@ from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
 
+from ..domain.answer import Context, Hit
 from ..domain.event import Event
 from ..domain.instants import Interval
-from ..domain.message import Context, Hit
 from ..domain.scope import Scope
 from ..settings.schema import Decay
 from ..store.database.words import line_key

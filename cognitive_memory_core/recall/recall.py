@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from .. import sentences
-from ..domain.message import Context, Hit
+from ..domain.answer import Context, Hit
 from ..domain.notes import Memo
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene, Scope

@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from .. import sentences
+from ..domain.answer import Context, Section
 from ..domain.belief import Belief
 from ..domain.event import ELLIPSIS, Event, Quote, duplicate_key, label_of, nested, shortened
-from ..domain.message import Context, Message, Section
+from ..domain.message import Message
 from ..domain.notes import Memo
 from ..domain.people import Person
 from ..domain.profile import Profile, said_in

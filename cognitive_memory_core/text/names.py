@@ -1,15 +1,13 @@
-"""Names of people and groups, and written profiles, cleaned for display; a name has no brackets and no line end."""
+"""Names of people and groups, cleaned for display; a name has no brackets and no line end."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from functools import lru_cache
 
-from ..domain.profile import Profile
 from .characters import CharacterTable, cleared_on_erasure
-from .cleaning import JOINER, clean_text, one_line
+from .cleaning import JOINER, one_line
 
 NAME_LENGTH = 40
 _NAME_READ = 1_000  # characters of a longer name that are read
@@ -52,13 +50,3 @@ def short_form(name: str) -> str:
     """Return the leading word of a longer display name: 陈皮 of 陈皮〔已还魂〕."""
     match = _SPOKEN.match(name)
     return match[0] if match else name
-
-
-def tidy(profile: Profile) -> Profile:
-    """Return a profile that a model or an editor wrote with sanitised name, tags and summary.
-
-    A name that looks like a placeholder is kept, because somebody chose it.
-    """
-    name = clean_name(profile.name) or one_line(profile.name, NAME_LENGTH)
-    tags = tuple(tag for tag in map(one_line, profile.tags) if tag)
-    return replace(profile, name=name, tags=tags, summary=clean_text(profile.summary).strip())

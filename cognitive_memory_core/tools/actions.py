@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from .. import sentences
+from ..domain.answer import Hit
 from ..domain.belief import Belief
 from ..domain.event import Event, Quote
-from ..domain.message import Hit
 from ..domain.notes import Pin
 from ..domain.profile import EntityType, Profile, ProfileKey, said_in
 from ..domain.scope import Scene

@@ -20,7 +20,7 @@ from cognitive_memory_core import (
     Settings,
     UnknownEvent,
 )
-from cognitive_memory_core.historian.upkeep import STEADY
+from cognitive_memory_core.historian.clock_watch import STEADY
 from cognitive_memory_core.store.ledger import ClockState, Ledger
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core import CognitiveMemory, Message, MistakeError, ProfileKey, Scene, Settings
-from cognitive_memory_core.historian.upkeep import STEADY
+from cognitive_memory_core.historian.clock_watch import STEADY
 from cognitive_memory_core.store.ledger import ClockState, Ledger
 from tests.support.clock import FrozenClock
 from tests.support.sizes import sized

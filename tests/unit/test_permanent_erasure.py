@@ -20,10 +20,10 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.historian.admission import Admission
+from cognitive_memory_core.historian.clock_watch import ClockWatch
 from cognitive_memory_core.historian.intake import Intake
 from cognitive_memory_core.historian.message_buffer import MessageBuffer
 from cognitive_memory_core.historian.name_observer import NameObserver
-from cognitive_memory_core.historian.upkeep import ClockWatch
 from cognitive_memory_core.memory.forgetting import Forgetting
 from cognitive_memory_core.memory.opened import Opened
 from cognitive_memory_core.queue.job_queue import FileQueue

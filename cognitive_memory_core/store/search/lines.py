@@ -16,9 +16,10 @@ from itertools import islice
 from math import prod
 from typing import NamedTuple
 
+from ...domain.answer import Passage
 from ...domain.event import duplicate_key
 from ...domain.instants import Interval
-from ...domain.message import Message, Passage
+from ...domain.message import Message
 from ...domain.reading import NARROWED, ReadFilter
 from ...domain.scope import Scope
 from ...settings.schema import Decay

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from cognitive_memory_core.historian.upkeep import NEVER, STEADY, ClockWatch
+from cognitive_memory_core.historian.clock_watch import NEVER, STEADY, ClockWatch
 from tests.support.builders import GROUP
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import Ledger, a_ledger

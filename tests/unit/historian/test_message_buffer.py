@@ -11,7 +11,8 @@ import pytest
 
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.message_buffer import MessageBuffer, UnwrittenMessages
+from cognitive_memory_core.historian.message_buffer import MessageBuffer
+from cognitive_memory_core.historian.unwritten import UnwrittenMessages
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import a_ledger

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.historian.message_buffer import UnwrittenMessages
+from cognitive_memory_core.historian.unwritten import UnwrittenMessages
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import PermanentError
-from cognitive_memory_core.profiles.codec import LARGEST, LONGEST_FRONT, ProfileFile
+from cognitive_memory_core.profiles.codec import LARGEST, LONGEST_FRONT, ProfileFile, tidy
 from cognitive_memory_core.profiles.paths import ProfileLocation
-from cognitive_memory_core.text.names import tidy
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.costs import spent
 from tests.support.profiles import GROUP_KEY, TANG, TANG_THERE, a_profile

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.answer import Hit
 from cognitive_memory_core.domain.instants import Interval
-from cognitive_memory_core.domain.message import Hit, Message
+from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from cognitive_memory_core import sentences
+from cognitive_memory_core.domain.answer import Section
 from cognitive_memory_core.domain.event import Quote
-from cognitive_memory_core.domain.message import Section
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
