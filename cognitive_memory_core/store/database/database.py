@@ -24,7 +24,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from ... import sentences
 from ...disk import refusals
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
-from ...tasks import is_done, seen
+from ...tasks import is_done, is_out_of_threads, seen
 from . import migrations
 from .connections import STEPS, SnapshotConnection, opened_for_reading, opened_for_writing, snapshot
 
@@ -63,7 +63,10 @@ class Database:
         with ExitStack() as undo:
             undo.callback(self.close_now)
             try:
-                self._writer = None if read_only else opened_for_writing(path)
+                if (
+                    not read_only
+                ):  # in its own thread, which then runs: a write that is refused one would be carried out later
+                    self._writer = self._writing.submit(opened_for_writing, path).result()
                 for number in range(READERS):
                     reader = opened_for_reading(path)
                     self._readers.put(reader)
@@ -182,7 +185,13 @@ class Database:
     def _submitted(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> asyncio.Future[T]:
         if self._finish_begun is not None:
             raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
-        return asyncio.get_running_loop().run_in_executor(pool, work)
+        try:
+            return asyncio.get_running_loop().run_in_executor(pool, work)
+        except RuntimeError as failure:
+            if not is_out_of_threads(failure):
+                raise
+            reason = sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=failure)
+            raise UnavailableError(reason) from failure
 
     @contextmanager
     def _transaction(self) -> Generator[Connection, None, None]:

@@ -22,6 +22,7 @@ from tests.support.builders import GROUP, a_draft, an_event
 from tests.support.disks import fill, small_disk
 from tests.support.ledgers import MODEL, a_vector, committed, embedded, events_near, events_with, shown
 
+NO_SUCH_STACK = 1 << 46  # bytes: no thread starts
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
 
 
@@ -166,6 +167,25 @@ async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(pat
     ledger = await Ledger.open(path)
     assert (await ledger.archive.totals()).events == 20
     await ledger.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere such a stack is a ValueError")
+async def test_no_thread_left_makes_reads_unavailable_and_stops_no_write(path: Path) -> None:
+    """Where the system refuses another thread, a read that needs one is unavailable; a write needs none."""
+    database = Database(path)
+
+    def one(connection: Connection) -> int:
+        return connection.execute("SELECT 1").fetchone()[0]
+
+    usual = threading.stack_size(NO_SUCH_STACK)
+    try:
+        with pytest.raises(UnavailableError, match=str(path)):
+            await database.read(one)
+        assert await database.write(one) == 1
+    finally:
+        threading.stack_size(usual)
+    assert await database.read(one) == 1
+    await database.close()
 
 
 async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(path: Path) -> None:
