@@ -29,10 +29,9 @@ WORDS: Mapping[str, str] = {
     "login.title": "Log in",
     "login.secret": "Operator token or one-time code",
     "login.typed": "What you wrote is not saved; copy it, log in and paste it:",
-    "login.how": (
-        "The token is COGNITIVE_MEMORY__HTTP__TOKEN in .env; a superuser of the bot gets a code by sending "
-        "/memory console in a private chat."
-    ),
+    "login.about": "See what the bot remembers and why; change it, forget it, take it along.",
+    "login.token": "Token: COGNITIVE_MEMORY__HTTP__TOKEN in .env",
+    "login.code": "Code: a superuser sends /memory console in a private chat; it works once, within 5 minutes",
     "login.enter": "Log in",
     "login.wrong": "Wrong token, or the code was used already or has expired (5 minutes)",
     "login.too_often": "Too many attempts; try again in a minute",
@@ -95,7 +94,6 @@ WORDS: Mapping[str, str] = {
     "state.active": "active",
     "state.retired": "forgotten",
     "state.relative": "who or when unclear",
-    "breaker.uninitialised": "not used yet",
     "breaker.ready": "ready",
     "breaker.failed": "unavailable, is tried again by itself",
     "today.well": "Everything works",
@@ -408,6 +406,7 @@ WORDS: Mapping[str, str] = {
         "their line of .env and need a restart. Secrets are not shown."
     ),
     "settings.default": "Default",
+    "settings.empty": "empty",
     "settings.overridden": "changed at run time, .env says {value}",
     "settings.set": "Set",
     "settings.reset": "Back to .env",
@@ -530,6 +529,8 @@ WORDS: Mapping[str, str] = {
     "running.facts": "facts wait for portraits",
     "running.failed": "failed jobs",
     "running.findings": "What needs a hand",
+    "running.troubles": "{count} of these need a hand",
+    "running.here": "on this machine",
     "running.how_set": "How to set it",
     "running.how_lines": (
         "One click selects all. Copy them into .env with your own values (PRICE is for a million tokens, input/output),"
@@ -554,7 +555,7 @@ WORDS: Mapping[str, str] = {
     "purpose.rerank": "Reranking",
     "purpose.vectors": "Vector store",
     "purpose.ledger": "Ledger",
-    "settings.of_role": "For “{role}” alone",
+    "settings.of_roles": "For one purpose alone",
     "settings.none": "No such setting.",
     "settings.search_hint": "What to change? e.g. budget, groups, key",
     "settings.group.record": "What is recorded",

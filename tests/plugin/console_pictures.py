@@ -71,7 +71,8 @@ async def taken(folder: Path, wanted: Sequence[tuple[str, str, str]], *, is_empt
     with tempfile.TemporaryDirectory() as data:
         if not is_empty:
             await sample_month.made(Path(data) / "data")
-        async with console(Path(data) / "data", clock=FrozenClock(sample_month.NOW)) as one:
+        settings = {} if is_empty else sample_month.SETTINGS
+        async with console(Path(data) / "data", clock=FrozenClock(sample_month.NOW), **settings) as one:
             await asyncio.to_thread(driven, one.address)
 
 

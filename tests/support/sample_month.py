@@ -30,6 +30,12 @@ FIRST_DAY, DAYS = datetime(2026, 10, 29, tzinfo=SHANGHAI), 30
 NOW = FIRST_DAY + timedelta(days=DAYS - 1, hours=21, minutes=30)
 GROUP, RIDERS, OWNER = "410001", "410002", "3100001"
 BOT = "bot"
+SETTINGS = {  # with which the month is shown: models, and what they cost in yuan for a million tokens
+    "models": {
+        "historian": {"api_url": "https://api.example.com/v1", "model_name": "qwen-plus", "price": "0.8/2"},
+        "embedding": {"price": "0.5"},
+    },
+}
 LINE = re.compile(r"(\d\d):(\d\d) (\S+) (?:<(\S*) )?(.*?)(?: \| (\w+)((?:\+[^+:\s]+)*)(?:: (.*))?)?")
 BELIEFS = (  # statement by version, each with its day, then tags, strength, supporters and who retired it
     (((1, "聚会在周六下午两点"), (14, "聚会在周日下午三点")), ("聚会",), 0.92, ("可乐", "阿梨", "豆包"), ""),
@@ -153,10 +159,13 @@ async def fill(memory: core.CognitiveMemory, clock: FrozenClock) -> Month:
             spending = Spending(purpose, round(calls * busy), round(calls * busy) * tokens, answered=answered)
             await opened.ledger.housekeeping.spend((FIRST_DAY + timedelta(days=day)).date(), spending)
     await opened.ledger.housekeeping.spend(NOW.date(), Spending("merge", 6, 8200, answered=1900))
+    recalled = {one.id: number % 4 for number, one in enumerate(events) if number % 4}
+    await opened.ledger.quality.tally(FIRST_DAY.date(), {"recalls": sum(recalled.values())}, recalled, NOW)
     host = core.Scene.group(GROUP, OWNER)
     for text in ("聚会：周日下午三点，城西咖啡馆", "豆包对花生过敏，点心不带坚果"):
         await memory.pin(host, text, for_group=True)
     await _troubled(memory, month)
+    await (await memory._learning()).indexer.step()
     return month
 
 
@@ -267,13 +276,14 @@ async def _troubled(memory: core.CognitiveMemory, month: Month) -> None:
     """Store two failed jobs, two forgotten memories, a corrected one and a question that missed its memory."""
     queue, operator = memory._opened.queue, core.Scene.operator()
     failures = (
-        sentences.models.told(sentences.models.KEY_REFUSED, "historian", 401),
-        sentences.models.MODEL_AWAY.format(role="historian", status=503),
+        (NOW - timedelta(days=2), sentences.models.told(sentences.models.KEY_REFUSED, "historian", 401)),
+        (NOW - timedelta(hours=2), sentences.models.MODEL_AWAY.format(role="historian", status=503)),
     )
-    for number, error in enumerate(failures):
-        scene = month.scene(f"group/{GROUP}", "可乐")
-        turn = core.Turn(scene, observations=["二十六号大聚的场地谈好了"], source_message="场地谈好了")
-        await queue.enqueue(Job(f"sample{number}", turn, NOW - timedelta(hours=2 + number)))
+    for accepted_at, error in failures:
+        told = [one.message for one in month.said if one.kind and one.message.scene.group_id == GROUP]
+        lines = [one for one in told if one.sent_at < accepted_at][-2:]
+        turn = core.Turn(lines[-1].scene, recent_messages=lines, message_ids=[one.id for one in lines])
+        await queue.enqueue(Job(derived_id("sample job", error)[:12], turn, accepted_at))
         claim = await queue.claim()
         assert claim
         await queue.bury(claim, error)
