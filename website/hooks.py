@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[1]
 BESIDE: Mapping[str, str] = {  # pages of the site that stand outside docs/
     "changelog.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
-    "figures.md": "benchmarks/figures.md",
 }
 PLUGIN = ROOT / "nonebot_plugin_cognitive_memory"
 NIGHT = "@media (prefers-color-scheme: dark) {"
@@ -30,7 +29,7 @@ LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))|(\s(?:src|href)=\")([^\"#
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 BOOSTS = {"troubleshooting.md": 4.0, "settings.md": 2.0, "commands.md": 2.0, "data.md": 2.0}  # of what is searched
 REARWARD = (
-    *("decisions/", "faults", "figures", "benchmarks", "changelog"),
+    *("decisions/", "faults", "benchmarks", "changelog"),
     *("contributing", "glossary", "architecture", "promises"),
 )
 DECISIONS = "<!-- decisions -->"
