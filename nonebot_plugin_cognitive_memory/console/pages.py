@@ -23,6 +23,7 @@ import cognitive_memory_core as core
 
 from ..replies import console_en, console_zh
 from ..replies.core_en import PAIRS
+from ..replies.memories import WHOSE, words_beneath
 
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
@@ -75,13 +76,20 @@ def headline(event: core.Event) -> str:
     return "\n".join(own) if own and "：“" in event.text else event.text
 
 
+def beneath(event: core.Event, zone: tzinfo) -> list[core.Quote]:
+    """Return the words on which an event rests, its voice's first; none if its headline says the same."""
+    said = [quote for quote in event.quotes if quote.message_id or quote.sender_id]  # no correction by hand
+    said.sort(key=lambda quote: quote.sender_id != event.sender_id)
+    return said if words_beneath(headline(event), said, zone) else []
+
+
 def place_key(scope: core.Scope) -> str:
     """Return a place in the form that addresses and forms use, such as "group/10001"."""
     return f"{scope.kind}/{scope.place_id}"
 
 
-def _in_zone(shown: Callable[[Any, tzinfo], str]) -> Callable[[Context, Any], str]:
-    """Return a filter that shows an instant in the time zone of the page."""
+def _in_zone(shown: Callable[[Any, tzinfo], object]) -> Callable[[Context, Any], object]:
+    """Return a filter that shows what has an instant in the time zone of the page."""
     return pass_context(lambda context, instant: shown(instant, context["visit"].zone))
 
 
@@ -96,8 +104,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"hue": hue, "initial": initial, "headline": headline, "key": place_key}
-    environment.filters["reported"] = reported
-    for shown in (minute, clock, day):
+    environment.filters |= {"reported": reported, "attributed": WHOSE.split}
+    for shown in (minute, clock, day, beneath):
         environment.filters[shown.__name__] = _in_zone(shown)
     return environment
 

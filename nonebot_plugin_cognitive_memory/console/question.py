@@ -14,6 +14,7 @@ from .visit import PAGE, Found, Visit
 SHOWN = 60  # candidates
 FEW = 40  # people offered for a place
 MOST_TEXT = 4_000  # characters
+NEWEST, EXAMPLES, BRIEF = 200, 6, 40  # lines that are looked at and offered to try, and characters of each
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ async def _answer(
     expected = await _expected(visit, place)
     beside = {"expected": expected, "expected_in": await visit.names_of((expected.scope,)) if expected else {}}
     if scene_there is None:
-        return {"explained": None, **beside}
+        return {"explained": None, **beside, **await _examples(visit, place)}
     whole = {"auto_top_k", "context_token_budget"}
     given = {key: int(value) if key in whole else value for key, value in weights.items()}
     query = visit.settings.query.model_copy(update=given)
@@ -109,6 +110,15 @@ async def _answer(
         "wanted": _verdict(scene_there, explained, expected) if expected else None,
         **beside,
     }
+
+
+async def _examples(visit: Visit, place: core.Scope | None) -> Found:
+    """Return short lines that people said lately, questions first and then the longest, to be tried with one click."""
+    newest = await visit.memory.listings.lines(visit.scene(), core.LineListing(place), NEWEST, 0)
+    said = {line.text: line for line in newest if line.scene.user_id and not line.is_bot and len(line.text) <= BRIEF}
+    telling = sorted(said.values(), key=lambda line: (not line.text.endswith(("？", "?")), -len(line.text)))
+    examples = telling[:EXAMPLES]
+    return {"examples": examples, "names": await visit.names_of(one.scene.scope for one in examples)}
 
 
 def _why(visit: Visit, first: core.Candidate, lexical_weight: float) -> str:

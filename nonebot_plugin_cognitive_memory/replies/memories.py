@@ -146,6 +146,7 @@ def words_beneath(said: str, quotes: Sequence[core.Quote], zone: tzinfo, *, own:
     return "；".join(told) + more
 
 
+WHOSE = re.compile(r"(?<=”) (—— .*?)(?=；“|，还有 \d+ 句$|$)")  # in what words_beneath returns
 _QUOTED = re.compile(r"[“”]| 说：|^机器人记：")  # what stands around the words of a text that is an exchange
 _NESTED = str.maketrans("“”", "「」")
 

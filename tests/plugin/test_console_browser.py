@@ -138,7 +138,7 @@ async def test_a_slider_moves_the_scores(shown: Console) -> None:
 
 
 async def test_nothing_lies_over_what_is_clicked(shown: Console) -> None:
-    """A day's heading stays below the buttons of a list."""
+    """A day's heading stays below the buttons of a list, which stay in view once something is chosen."""
     topmost = """const box = arguments[0].getBoundingClientRect();
         return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).closest(arguments[1])"""
 
@@ -146,6 +146,7 @@ async def test_nothing_lies_over_what_is_clicked(shown: Console) -> None:
         with browser(shown.address) as page:
             log_in(page)
             page.open("/memories")
+            page.click("main [name=id]")
             bar, day = page.one(".sticky button"), page.all(".day")[-1]
             page.driver.execute_script("arguments[1].style.cssText = 'position: fixed; bottom: 0'", bar, day)
             page.driver.execute_script("arguments[1].style.insetInline = 0", bar, day)
