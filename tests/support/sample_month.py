@@ -62,6 +62,10 @@ PORTRAITS = {  # name: tags and lines of the member's profile in the large group
     "Momo": (("规则通",), ("收藏桌游，给新人讲规则", "提议并筹备 12 月 26 日的大聚")),
     "鱼丸": (("在杭州",), ("11 月 5 日搬去了杭州", "最想打《瘟疫危机》")),
 }  # fmt: skip
+FAILURES = (  # how old a job is, and why it failed
+    (timedelta(days=2), sentences.models.told(sentences.models.KEY_REFUSED, "historian", 401)),
+    (timedelta(hours=2), sentences.models.MODEL_AWAY.format(role="historian", status=503)),
+)
 
 
 @dataclass(frozen=True)
@@ -275,11 +279,8 @@ async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
 async def _troubled(memory: core.CognitiveMemory, month: Month) -> None:
     """Store two failed jobs, two forgotten memories, a corrected one and a question that missed its memory."""
     queue, operator = memory._opened.queue, core.Scene.operator()
-    failures = (
-        (NOW - timedelta(days=2), sentences.models.told(sentences.models.KEY_REFUSED, "historian", 401)),
-        (NOW - timedelta(hours=2), sentences.models.MODEL_AWAY.format(role="historian", status=503)),
-    )
-    for accepted_at, error in failures:
+    for age, error in FAILURES:
+        accepted_at = NOW - age
         told = [one.message for one in month.said if one.kind and one.message.scene.group_id == GROUP]
         lines = [one for one in told if one.sent_at < accepted_at][-2:]
         turn = core.Turn(lines[-1].scene, recent_messages=lines, message_ids=[one.id for one in lines])
