@@ -108,8 +108,8 @@ class _Login:
         chosen = request.query_params.get("language", "")
         language = chosen if chosen in LANGUAGES else language_of(request.headers)
         words = words_for(language)
-        values = {"t": words, "base": base, "language": language, "problem": problem and words(problem)}
-        values["typed"] = typed = _typed(request)
+        visit, typed = {"base": base, "language": language}, _typed(request)
+        values = {"t": words, "visit": visit, "problem": problem and words(problem), "typed": typed}
         answer = HTMLResponse(await asyncio.to_thread(rendered, "login.html", values), 401 if typed else status)
         return _in_language(answer, language, base) if chosen else answer
 

@@ -422,7 +422,7 @@ WORDS: Mapping[str, str] = {
     "transfers.backup": "Backup",
     "transfers.backup_about": "A new folder beside the data directory, which can be opened as a data directory.",
     "transfers.begin_backup": "Begin a backup",
-    "transfers.backed_up": "The backup is complete: {path}",
+    "transfers.backed_up": "The backup is complete:",
     "transfers.running": "Writing: {seconds} s, {megabytes} MB",
     "transfers.share": "{percent} %",
     "transfers.rows": "{rows} of about {total} rows",

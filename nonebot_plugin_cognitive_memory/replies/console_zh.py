@@ -396,7 +396,7 @@ WORDS: Mapping[str, str] = {
     "transfers.backup": "备份",
     "transfers.backup_about": "数据目录旁边的一个新文件夹，可以直接当数据目录用。",
     "transfers.begin_backup": "开始备份",
-    "transfers.backed_up": "备份好了：{path}",
+    "transfers.backed_up": "备份好了：",
     "transfers.running": "正在写：{seconds} 秒，{megabytes} MB",
     "transfers.share": "{percent} %",
     "transfers.rows": "{rows} 行，共约 {total} 行",
