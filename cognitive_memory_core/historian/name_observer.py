@@ -67,19 +67,7 @@ class NameObserver:
             if group_name not in ("", self.groups.get(scene.scope)):
                 self.groups[scene.scope] = group_name
                 renamed[ProfileKey.group(scene.group_id, scene.agent)] = group_name
-        sightings = [Alias(*name, min(at), max(at)) for name, at in told.items()]
-        async with self._writing:
-            unknown = [one for one in sightings if not self._is_noted(one)]
-            if len(self._noted) > MOST_NOTED:
-                self._noted.clear()
-            for one in unknown:  # before an erasure that begins meanwhile
-                before = self._noted.get((one.scope, one.user_id), one)  # newer, if a job notes an older line
-                self._noted[one.scope, one.user_id] = max(one, before, key=lambda alias: alias.last_seen_at)
-            try:
-                new = await self.names.note_all(unknown) if unknown else []
-            except BaseException:
-                self._noted.clear()
-                raise
+        new = await self._write([Alias(*name, min(at), max(at)) for name, at in told.items()])
         if new:
             self.on_changed({alias.scope for alias in new})
         for alias in new:
@@ -94,6 +82,28 @@ class NameObserver:
             except CognitiveMemoryError as refused:
                 failure = refused
         self.trouble.note(failure) if failure else self.trouble.end()
+
+    async def _write(self, sightings: Sequence[Alias]) -> list[Alias]:
+        """Write those names that are not noted, and note those that are somebody's latest; return the new ones.
+
+        A former name is not noted, and neither is one that is refused, because its person was erased since.
+        """
+        async with self._writing:
+            unknown = [one for one in sightings if not self._is_noted(one)]
+            if len(self._noted) > MOST_NOTED:
+                self._noted.clear()
+            for one in unknown:  # before an erasure that begins meanwhile
+                before = self._noted.get((one.scope, one.user_id), one)  # newer, if a job notes an older line
+                self._noted[one.scope, one.user_id] = max(one, before, key=lambda alias: alias.last_seen_at)
+            try:
+                standing = await self.names.note_all(unknown) if unknown else {}
+            except BaseException:
+                self._noted.clear()
+                raise
+            for one in unknown:
+                if one not in standing and self._noted.get((one.scope, one.user_id)) is one:
+                    del self._noted[one.scope, one.user_id]
+            return [alias for alias, is_new in standing.items() if is_new]
 
     def _is_noted(self, alias: Alias) -> bool:
         """Return whether a person had this name already when it was written, less than an hour before."""

@@ -44,12 +44,12 @@ class NameBook(Table):
     """Current and earlier names of people, by place."""
 
     @writes
-    def note_all(self, connection: Connection, sightings: Iterable[Alias]) -> list[Alias]:
-        """Record names that are not blank; return those that became the person's latest name in their place.
+    def note_all(self, connection: Connection, sightings: Iterable[Alias]) -> dict[Alias, bool]:
+        """Record names that are not blank; return those that are the person's latest in their place, and if it is new.
 
         To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """
-        tombstones, new = tombstones_of(connection), list[Alias]()
+        tombstones, standing = tombstones_of(connection), dict[Alias, bool]()
         query = f"SELECT name, first_us, last_us FROM names WHERE scope = ? AND user_id = ? {_LATEST_FIRST} LIMIT 1"
         for alias in sorted(sightings, key=lambda alias: alias.last_seen_at):
             if not alias.name.strip() or stays_out(tombstones, alias):
@@ -60,9 +60,9 @@ class NameBook(Table):
             first, last = micros(alias.first_seen_at), micros(alias.last_seen_at)
             if is_other or first < since or last >= until + _HOUR_US:
                 keep_name(connection, alias)
-            if is_other and last >= until:
-                new.append(alias)
-        return new
+            if not is_other or last >= until:
+                standing[alias] = is_other
+        return standing
 
     @reads
     def people(self, connection: Connection, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:

@@ -130,6 +130,27 @@ async def test_a_job_of_an_earlier_line_hides_no_name_that_is_worn_again(profile
     assert (await names(profiles))[1] == "阿棠"
 
 
+async def test_a_past_line_hides_no_name_that_is_worn_again(profiles: Refusing) -> None:
+    """Who takes back a former name is called by it, also if a past line with that name came first after a restart."""
+    ledger = a_ledger()
+    await observing(profiles, ledger).note([seen("阿棠"), seen("海棠", 10)])
+    restarted = observing(profiles, ledger)
+    for minute in (0, 30):
+        await restarted.note([seen("阿棠", minute)])
+    assert (await names(profiles))[1] == "阿棠"
+
+
+async def test_a_name_of_before_an_erasure_hides_none_of_after_it(profiles: Refusing) -> None:
+    """A name that was refused because its person was erased since is recorded when the person speaks again."""
+    ledger = a_ledger()
+    observer = observing(profiles, ledger)
+    await ledger.eraser.forget_person("2000001", NOON + timedelta(minutes=1), str)
+    await observer.note([seen("海棠")])
+    assert not await ledger.names.names_of(["2000001"])
+    await observer.note([seen("海棠", 2)])
+    assert await ledger.names.names_of(["2000001"]) == ["海棠"]
+
+
 async def test_who_notes_a_name_that_is_being_written_waits_for_it(profiles: Refusing) -> None:
     """Whoever reads names after noting them finds those that another note was writing: a job knows its speakers."""
     ledger, may_write = a_ledger(), asyncio.Event()
