@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from .event import duplicate_key
+from .event import Quote, duplicate_key
 from .ids import derived_id
+from .message import Message
 from .scope import Scope
 
 BeliefStatus = Literal["active", "deprecated"]
@@ -28,7 +29,8 @@ class Belief:
     version, ``updated_at`` that of this one. Only the last version of a chain can be "active"; ``is_current`` tells
     whether this is the last. ``supporters`` are the people whose messages (``message_ids``) say it, ``event_ids`` the
     events made from these messages. ``weighed_at`` is when the strength was last raised or lowered. ``is_barred``: an
-    admin retired the belief, and evolution does not create it again.
+    admin retired the belief, and evolution does not create it again. ``quotes`` are the messages of who said it first,
+    as far as the log has them: a model worded the statement. They are read where a belief is shown, and never stored.
     """
 
     id: str
@@ -49,6 +51,7 @@ class Belief:
     supporters: tuple[str, ...] = ()
     is_current: bool = True
     is_barred: bool = False
+    quotes: tuple[Quote, ...] = ()
 
     def __post_init__(self) -> None:
         """Set the ``chain_id`` of a first version to its own id."""
@@ -75,13 +78,19 @@ class Belief:
         """The key (:func:`duplicate_key`) that equal statements share."""
         return duplicate_key(self.statement)
 
+    def quoting(self, lines: Iterable[Message]) -> Belief:
+        """Return the belief with those of these lines that are its quotes."""
+        first = next(iter(self.supporters), "")
+        own = (line.as_quote() for line in lines if line.sender_id == first and line.id in self.message_ids)
+        return replace(self, quotes=tuple(own) if first else ())
+
 
 @dataclass(frozen=True)
 class Change:
     """One entry of the change log: what was done to a belief, when, why, and by whom ("" is evolution).
 
     ``belief_id`` is the version after the change, ``old_id`` the one before. A deletion has no ``new_statement``, a
-    creation no ``old_statement``.
+    creation no ``old_statement``. The quotes of both versions are read where the change is shown, and never stored.
     """
 
     id: str
@@ -95,6 +104,8 @@ class Change:
     change_reason: str = ""
     changed_at: datetime = field(kw_only=True)
     changed_by: str = ""
+    old_quotes: tuple[Quote, ...] = ()
+    new_quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -236,7 +247,8 @@ class Suggestion:
     """A problem that several people met, or one person on several days, with a draft of what to keep about it.
 
     ``event_ids`` are the events of kind "experience" that it rests on, oldest first; ``people`` spoke of
-    them. The id identifies this draft with this evidence: other words or other evidence make another suggestion.
+    them, and ``quotes`` are the lines of the one that the draft tells. The id identifies this draft with this evidence:
+    other words or other evidence make another suggestion.
     """
 
     id: str
@@ -249,6 +261,7 @@ class Suggestion:
     days: int = 1
     first_at: datetime = field(kw_only=True)
     last_at: datetime = field(kw_only=True)
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -153,9 +153,12 @@ class Evolver:
     ) -> tuple[Judgement, int]:
         settings, opted_out = self.settings.current.evolution, self.consent.opted_out
         shown: list[Belief] = []  # without people who opted out
+        of_beliefs = {line_id for belief in beliefs for line_id in belief.message_ids}
+        said = await self.ledger.log.find(job_context.place, of_beliefs) if of_beliefs else []
         for belief in beliefs:
             supporters = tuple(one for one in belief.supporters if one not in opted_out)
-            shown.append(replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters))
+            told = replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters)
+            shown.append(told.quoting(map(self.consent.redacted, said)))
         ask = await asyncio.to_thread(prompts.evolve, shown, lines, job_context, most=settings.max_beliefs)
         proposals, unreadable = await chat.ask(ask)
         retired = await self.ledger.beliefs.page(job_context.place, "deprecated", MOST_BARRED)

@@ -100,6 +100,7 @@ def _suggestion(scope: Scope, group: Sequence[Event], best: Event, people: tuple
         days,
         first_at=group[0].happened_at,
         last_at=max(one.last_seen_at or one.happened_at for one in group),
+        quotes=best.quotes,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -338,7 +339,8 @@ class CognitiveMemory(Reads):
 
             return Evolution(message=self.reason)
         since = self._opened.clock.now() - timedelta(days=days)
-        return await (await self._learning()).evolver.evolve(scene, since)
+        evolution = await (await self._learning()).evolver.evolve(scene, since)
+        return replace(evolution, changes=tuple(await self._quoted(scene.scope, evolution.changes)))
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
@@ -358,13 +360,15 @@ class CognitiveMemory(Reads):
         Raises UnknownBelief, or MistakeError if it is retired already. Callers of this and the next three methods must
         check who may do it, as with the group's pins.
         """
-        return await self._opened.beliefs.retire(scene, belief_id, self._opened.consent.hidden(reason))
+        return await self._seen(
+            await self._opened.beliefs.retire(scene, belief_id, self._opened.consent.hidden(reason))
+        )
 
     async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
         """Restore a retired belief, or store an older version as the newest; raises UnknownBelief, MistakeError."""
         restored = await self._opened.beliefs.restore(scene, belief_id)
         (await self._learning()).belief_indexer.nudge()
-        return restored
+        return await self._seen(restored)
 
     async def reword_belief(self, scene: Scene, belief_id: str, statement: str) -> Belief:
         """Store an admin's wording of a belief as its next version, which rests on nobody's lines.
@@ -378,7 +382,11 @@ class CognitiveMemory(Reads):
 
     async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set a belief's strength in [0, 1], else BadArgument; below 0.2 no model is shown it. Raises UnknownBelief."""
-        return await self._opened.beliefs.set_strength(scene, belief_id, strength)
+        return await self._seen(await self._opened.beliefs.set_strength(scene, belief_id, strength))
+
+    async def _seen(self, belief: Belief) -> Belief:
+        """Return a changed belief as it is seen; as it is, if only people who opted out said it."""
+        return next(iter(await self._worded(belief.scope, [belief])), belief)
 
     @reading(list)
     async def suggestions(self, scene: Scene) -> list[Suggestion]:

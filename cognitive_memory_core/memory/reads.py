@@ -330,12 +330,33 @@ class Reads:
 
         opened, scope, count = self._opened, group_of(scene), counted(days, 7, most=MOST_DAYS)
         found = await opened.beliefs.beliefs.changes(scope, opened.clock.now() - timedelta(days=count))
-        return [shown for change in found if (shown := opened.consent.change(scope, change))]
+        return await self._quoted(scope, found)
 
     async def _worded(self, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:
-        """Return those of the beliefs that may be seen, with present names."""
-        named = await self._opened.names.of(beliefs)
-        return [shown for belief in named if (shown := self._opened.consent.belief(scope, belief))]
+        """Return those of the beliefs that may be seen, with present names and their quotes."""
+        opened, place = self._opened, Scene.operator(scope.agent, group_id=scope.place_id)
+        named = await opened.names.of(beliefs)
+        shown = [one for belief in named if (one := opened.consent.belief(scope, belief))]
+        ids = {line_id for one in shown for line_id in one.message_ids}
+        lines = await opened.names.of(await opened.buffer.find(scope, ids)) if ids else []
+        said = opened.consent.shown(place, lines)
+        return [one.quoting(said) for one in shown]
+
+    async def _quoted(self, scope: Scope, changes: Sequence[Change]) -> list[Change]:
+        """Return those of the changes that may be seen, with the quotes of the versions before and after."""
+        opened = self._opened
+        shown = [one for change in changes if (one := opened.consent.change(scope, change))]
+        ids = {belief_id for one in shown for belief_id in (one.belief_id, one.old_id) if belief_id}
+        versions = await self._worded(scope, await opened.beliefs.beliefs.versions(ids)) if ids else []
+        told = {one.id: one.quotes for one in versions}
+        return [
+            replace(
+                one,
+                old_quotes=told.get(one.old_id or "", ()) if one.old_statement else (),
+                new_quotes=told.get(one.belief_id, ()) if one.new_statement else (),
+            )
+            for one in shown
+        ]
 
     @reading(list)
     async def pins(self, scene: Scene) -> list[Pin]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, tzinfo
 
 from ..domain.belief import Belief
-from ..domain.event import Event, Fact, nested, shortened
+from ..domain.event import Event, Fact, duplicate_key, nested, shortened
 from ..domain.message import Message
 from ..domain.people import Person
 from ..text.cleaning import clean_text
@@ -112,13 +112,16 @@ def neighbours(events: Sequence[Event], people_list: PeopleList, zone: tzinfo | 
 def beliefs(standing: Iterable[Belief], people_list: PeopleList, zone: tzinfo | None) -> str:
     """List a group's beliefs, numbered from B1, each with its version, that version's day, its strength and its voice.
 
-    The voice is who said it first; a belief that an admin wrote has none.
+    The voice is who said it first, in words that stand behind what a model made of them; a belief that an admin wrote
+    has none.
     """
     rows: list[str] = []
     for number, one in enumerate(standing, 1):
         state = f"第{one.version}版 {written(one.updated_at.astimezone(zone))} 强度{one.strength:.1f}"
         whose = f" 据{people_list.called(one.supporters[0])}" if one.supporters else ""
-        rows.append(f"B{number}. [{state}{whose}] {cut(one.statement, TEXT)}")
+        is_reworded = bool(one.quotes) and duplicate_key(one.quotes[0].text) != one.key
+        words = f"（原话“{nested(cut(one.quotes[0].text, NEIGHBOUR))}”）" if is_reworded else ""
+        rows.append(f"B{number}. [{state}{whose}] {cut(one.statement, TEXT)}{words}")
     return "\n".join(rows)
 
 

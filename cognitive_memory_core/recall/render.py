@@ -83,8 +83,8 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         for event in answer.events
         if admits(event)
     ]
-    basis = [line.as_quote() for line in answer.basis if admits_line(line)]
-    beliefs = [belief_line(one, zone, newer, basis, here) for one in answer.beliefs]
+    basis = [*filter(admits_line, answer.basis)]
+    beliefs = [belief_line(one.quoting(basis), zone, newer, here) for one in answer.beliefs]
     quotes = [
         quotation_line(one, names.people, zone, [*filter(admits_line, one.after)])
         for one in answer.quotes
@@ -132,12 +132,8 @@ def event_line(event: Event, zone: tzinfo, people: People = NOBODY, *, is_replac
     return f"- [{minute(event.happened_at, zone, with_weekday=True)}] {mark}{_said(event, zone, people)}"
 
 
-def belief_line(
-    belief: Belief, zone: tzinfo, newer: Iterable[Event], basis: Iterable[Quote] = (), people: People = NOBODY
-) -> str:
+def belief_line(belief: Belief, zone: tzinfo, newer: Iterable[Event], people: People = NOBODY) -> str:
     """Render a belief with who said it, in which words, and the day of its last confirmation.
-
-    The words are those of the first line in ``basis`` on which it rests by the person who said it first.
 
     Behind it stands the latest event in ``newer`` that replaces, perhaps over others, one on which it rests, unless
     that event is older than the belief. ``people`` are those of the place.
@@ -145,7 +141,7 @@ def belief_line(
     texts, first = sentences.context, next(iter(belief.supporters), "")
     who = quoted(name_and_id(first, people[first].name if first in people else "")) if first else ""
     whose, day = texts.ACCORDING_TO.format(who=who) if who else "", minute(belief.updated_at, zone).split(" ")[0]
-    if words := words_of_belief(belief, zone, basis, people):
+    if words := words_of_belief(belief, zone, people):
         whose = texts.ACCORDING_TO_WORDS.format(words=words)
     line = f"- {quoted(with_present_names(belief, people).statement)}{texts.CONFIRMED.format(whose=whose, day=day)}"
     gone, last = set(belief.event_ids), None
@@ -158,12 +154,9 @@ def belief_line(
     return line
 
 
-def words_of_belief(belief: Belief, zone: tzinfo, basis: Iterable[Quote], people: People = NOBODY) -> str:
-    """Render the first line in ``basis`` on which a belief rests by who said it first, as :func:`words_beside` does."""
-    first = next(iter(belief.supporters), "")
-    of_first = (one for one in basis if one.message_id in belief.message_ids and one.sender_id == first != "")
-    quote = next(of_first, None)
-    return words_beside(belief.statement, quote, zone, people) if quote else ""
+def words_of_belief(belief: Belief, zone: tzinfo, people: People = NOBODY) -> str:
+    """Render the first quote of a belief as :func:`words_beside` does."""
+    return words_beside(belief.statement, belief.quotes[0], zone, people) if belief.quotes else ""
 
 
 def quotation_line(quotation: FoundLine, people: People, zone: tzinfo, after: Iterable[Message] = ()) -> str:

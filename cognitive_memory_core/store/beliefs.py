@@ -88,6 +88,11 @@ class BeliefBook(Table):
         return BELIEF.first(connection, "WHERE id = ?", bound(belief_id))
 
     @reads
+    def versions(self, connection: Connection, belief_ids: Iterable[str]) -> list[Belief]:
+        """Return the versions with these ids that are stored."""
+        return BELIEF.found(connection, f"WHERE id IN {LISTED}", (listed(belief_ids),))
+
+    @reads
     def page(self, connection: Connection, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
         """Return the current versions of the beliefs of a place, strongest first."""
         where, values = "WHERE scope = ? AND is_current = 1", (scope.key,)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,7 +17,7 @@ from datetime import datetime
 from .. import sentences
 from ..domain.answer import Hit
 from ..domain.belief import Belief
-from ..domain.event import Event, Quote
+from ..domain.event import Event
 from ..domain.notes import Pin
 from ..domain.profile import EntityType, Profile, ProfileKey, said_in
 from ..domain.scope import Scene
@@ -358,25 +358,17 @@ async def _beliefs(caller: ToolCaller, query: Text = "", limit: Count = None) ->
         hits = await caller.memory.search_beliefs(caller.scene, query, limit=most, threshold=THRESHOLD)
         if not hits:
             await _require_readable(caller)
-        told = await _told_beliefs(caller, [hit.belief for hit in hits])
-        return {"beliefs": [{**one, "score": round(hit.score, 3)} for one, hit in zip(told, hits, strict=True)]}
+        return {"beliefs": [{**_belief(caller, hit.belief), "score": round(hit.score, 3)} for hit in hits]}
     page = await caller.memory.beliefs(caller.scene, limit=most)
-    return {"beliefs": await _told_beliefs(caller, page.beliefs), "total": page.total}
+    return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}
 
 
-async def _told_beliefs(caller: ToolCaller, beliefs: Sequence[Belief]) -> list[Answer]:
-    """Return beliefs, each with the words on which it rests of the person who said it first."""
-    line_ids = list(dict.fromkeys(line_id for belief in beliefs for line_id in belief.message_ids))
-    lines = [line.as_quote() for line in await caller.memory.find_messages(caller.scene, line_ids)]
-    return [_belief(caller, belief, lines) for belief in beliefs]
-
-
-def _belief(caller: ToolCaller, belief: Belief, lines: Sequence[Quote]) -> Answer:
+def _belief(caller: ToolCaller, belief: Belief) -> Answer:
     return {
         "id": belief.id,
         "text": belief.statement,
         "said_by": next(iter(belief.supporters), ""),
-        "words": words_of_belief(belief, caller.settings.zone, lines),
+        "words": words_of_belief(belief, caller.settings.zone),
         "strength": round(belief.strength, 2),
         "updated_at": caller.minute(belief.updated_at),
     }

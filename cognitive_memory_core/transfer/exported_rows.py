@@ -35,7 +35,9 @@ Row = TypeVar("Row")
 _Fields = dict[str, object]
 _Line = Mapping[str, Any]
 _EXPERIENCE = ("pain", "solution", "outcome")
-_UNSAID = frozenset({"is_admin", "number", "sources", "replaces", "quotes"})  # unless they say something
+_UNSAID = frozenset(
+    {"is_admin", "number", "sources", "replaces", "quotes", "old_quotes", "new_quotes"}
+)  # unless they say something
 _NEVER_EMPTY = frozenset({"id", "agent", "subjects", "message_ids", "event_ids", "supporters"})
 _LONGEST = {"name": 1_000, "tags": 1_000, "summary": 64_000}  # characters
 _LONGEST_OTHER = 8_000

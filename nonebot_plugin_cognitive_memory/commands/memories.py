@@ -49,7 +49,7 @@ async def list_events(call: Call) -> str:
     if not events and not shown_pins:
         return nothing if page == 1 else replies.commands.NO_PAGE.format(page=page)
     show(scene, kind, [*shown_pins, *events], first)
-    where, is_more = await _showing(scene, events), len(found) > PAGE
+    where, is_more = await showing(scene, events), len(found) > PAGE
     listed = replies.memories.item_list(
         shown_pins, events, where, first=first, page=page, is_more=is_more, are_forgotten=bool(call.text)
     )
@@ -65,7 +65,7 @@ async def show_item(call: Call) -> str:
     if item.request_type == "private" or scene.group_id == item.group_id:
         with suppress(core.UnavailableError):
             lines = await get_memory().find_messages(scene, item.message_ids)
-    return replies.memories.event_details(call.number or 0, item, lines, await _showing(scene, [item]))
+    return replies.memories.event_details(call.number or 0, item, lines, await showing(scene, [item]))
 
 
 async def search_events(call: Call) -> str:
@@ -90,7 +90,7 @@ async def search_events(call: Call) -> str:
     ]
     distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
     show(scene, "items", [*pins, *events])
-    where = await _showing(scene, [*events, *distinct])
+    where = await showing(scene, [*events, *distinct])
     return replies.memories.found(pins, events, distinct[: max(wanted - len(events), 0)], where)
 
 
@@ -102,7 +102,7 @@ async def forget_item(call: Call) -> str:
         await get_memory().unpin(scene, item.id)
         return replies.commands.UNPINNED
     await get_memory().forget_event(scene, item.id)
-    return replies.memories.forgotten(item, is_own=_is_own(scene, item))
+    return replies.memories.forgotten(item, await showing(scene, [item]), is_own=_is_own(scene, item))
 
 
 async def correct_item(call: Call) -> str:
@@ -178,7 +178,7 @@ def _is_own(scene: core.Scene, item: core.Event) -> bool:
     return item.person == scene.user_id or scene.kind == item.request_type == "private"
 
 
-async def _showing(scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
+async def showing(scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
     """Return how events are shown to the asker: time zone, and names of the other groups in which they were said."""
     listings, named = get_memory().listings, dict[str, str]()
     for group_id in sorted({event.group_id for event in events} - {"", scene.group_id})[:MOST_NAMED]:

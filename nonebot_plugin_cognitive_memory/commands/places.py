@@ -19,6 +19,7 @@ from ..lifecycle import get_memory, lifetime
 from .answering import Answer
 from .authority import check_admin, check_own, find_admin
 from .calls import Call, is_confirmed, show, shown, shown_id
+from .memories import showing
 
 LINES, MOST_LINES = 50, 200
 SUMMARY_TOKENS = 600
@@ -109,8 +110,7 @@ async def list_beliefs(call: Call) -> str:
     if not found.beliefs:
         return replies.memories.NOTHING_YET if page == 1 else replies.commands.NO_PAGE.format(page=page)
     _show(call.here, found.beliefs, first + 1)
-    words = await _words(call.here, found.beliefs)
-    return replies.memories.listed(found, words, first + 1, page, is_more=found.total > first + PAGE)
+    return replies.memories.listed(found, setup.settings.zone, first + 1, page, is_more=found.total > first + PAGE)
 
 
 async def show_history(call: Call) -> str:
@@ -118,14 +118,7 @@ async def show_history(call: Call) -> str:
     belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
     versions = await get_memory().belief_history(call.here, belief_id)
     _show(call.here, versions)
-    return replies.memories.history(versions, await _words(call.here, versions), setup.settings.zone)
-
-
-async def _words(scene: core.Scene, beliefs: Sequence[core.Belief]) -> dict[str, str]:
-    """Return the words on which beliefs rest, as they stand beneath them."""
-    line_ids = list(dict.fromkeys(line_id for one in beliefs for line_id in one.message_ids))
-    lines = await get_memory().find_messages(scene, line_ids) if line_ids else []
-    return replies.memories.words_of_beliefs(beliefs, lines, setup.settings.zone)
+    return replies.memories.history(versions, setup.settings.zone)
 
 
 async def show_changes(call: Call) -> str:
@@ -137,25 +130,27 @@ async def show_changes(call: Call) -> str:
 
 async def evolve(call: Call) -> str:
     """Update the beliefs of the group now, from what was said in the last days."""
-    return replies.memories.evolved(await get_memory().evolve(call.here, days=_days(call, 1)))
+    evolution = await get_memory().evolve(call.here, days=_days(call, 1))
+    return replies.memories.evolved(evolution, setup.settings.zone)
 
 
 async def retire(call: Call) -> str:
     """Retire a belief of the list shown last; it can be restored."""
     belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
     belief = await get_memory().retire_belief(call.here, belief_id, "")
-    return replies.memories.RETIRED.format(statement=belief.statement)
+    return replies.memories.RETIRED.format(belief=replies.memories.held(belief, setup.settings.zone))
 
 
 async def restore(call: Call) -> str:
     """Restore the item with this number in the list shown last: a belief, an older version, or a forgotten event."""
     if call.here.kind == "private" or shown.find((call.here, "forgotten")):
         event_id = shown_id(call.here, "forgotten", call.number, replies.commands.FORGOTTEN_NUMBER_UNKNOWN)
-        return replies.memories.restored(await get_memory().restore_event(call.here, event_id))
+        event = await get_memory().restore_event(call.here, event_id)
+        return replies.memories.restored(event, await showing(call.here, [event]))
     await check_admin(call, replies.memories.RESTORE_REFUSED)
     belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
     belief = await get_memory().restore_belief(call.here, belief_id)
-    return replies.memories.RESTORED.format(statement=belief.statement)
+    return replies.memories.RESTORED.format(belief=replies.memories.held(belief, setup.settings.zone))
 
 
 async def suggest(call: Call) -> str:

@@ -6,7 +6,6 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from ..replies.memories import words_of_beliefs
 from .charts import timeline
 from .visit import PAGE, Found, Visit
 
@@ -32,8 +31,6 @@ async def beliefs(visit: Visit) -> Response:
         page = await visit.memory.beliefs(scene, status=status, limit=PAGE, offset=visit.offset)  # type: ignore[arg-type]  # of STATUSES
         changes = await visit.memory.belief_changes(scene, days=days)
     chains = {one.id: await visit.memory.belief_history(scene, one.id) for one in page.beliefs}
-    ids = list(dict.fromkeys(line for one in page.beliefs for line in one.message_ids))
-    said = await visit.memory.find_messages(scene, ids) if ids else []
     people = (person for chain in chains.values() for one in chain for person in one.supporters)
     names = await visit.people_named([*people, *(one.changed_by for one in changes)])
     return await visit.show(
@@ -46,7 +43,6 @@ async def beliefs(visit: Visit) -> Response:
         spans=[(one, visit.words(f"beliefs.span_{one}")) for one in SPANS],
         days=days,
         rows=page.beliefs,
-        words=words_of_beliefs(page.beliefs, said, visit.zone),
         has_more=page.total > visit.offset + PAGE,
         changes=changes[::-1],
         names=names,

@@ -123,6 +123,7 @@ def timeline(
                 "x": round(min(SPAN * (start - begin).total_seconds() / whole, SPAN - 4.0), 1),
                 "width": round(max(SPAN * (end - start).total_seconds() / whole - 2, 4.0), 1),
                 "statement": one.statement,
+                "quotes": one.quotes,
                 "by": "、".join(names.get(person, person) for person in one.supporters),
                 "until": f"{end.astimezone(zone):%Y-%m-%d}",
                 "is_gone": is_gone and one is chain[-1],

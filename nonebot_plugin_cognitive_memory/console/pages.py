@@ -105,6 +105,9 @@ def _environment() -> Environment:
     )
     environment.filters |= {"hue": hue, "initial": initial, "headline": headline, "key": place_key}
     environment.filters |= {"reported": reported, "attributed": WHOSE.split}
+    environment.filters["words_beneath"] = pass_context(
+        lambda page, said, quotes: words_beneath(said, quotes, page["visit"].zone)
+    )
     for shown in (minute, clock, day, beneath):
         environment.filters[shown.__name__] = _in_zone(shown)
     return environment

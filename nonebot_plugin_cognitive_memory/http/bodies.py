@@ -187,7 +187,8 @@ LineList = answer("LineList", "Lines of the log, newest first.", messages=tuple[
 class ProfileBody(Noun):
     """A profile, present or past; ``summary`` is Markdown.
 
-    ``sources`` are the ids of the events that each line, without its bullet, or tag rests on.
+    ``sources`` are the ids of the events that each line, without its bullet, or tag rests on, and ``words`` are the
+    words behind it, if a model worded it.
     """
 
     entity_type: str = Field(validation_alias=AliasPath("key", "entity_type"))
@@ -198,6 +199,7 @@ class ProfileBody(Noun):
     summary: str
     updated_at: Instant
     sources: dict[str, tuple[str, ...]]
+    words: dict[str, core.Quote] = {}
 
 
 OneProfile = answer("OneProfile", "A profile.", profile=ProfileBody)
@@ -222,7 +224,8 @@ class RevisionWanted(RequestBody):
 class BeliefBody(Noun):
     """One version of a belief; ``created_at`` is when its first version began, ``supporters`` counts people.
 
-    ``message_ids`` are the lines on which it rests.
+    ``message_ids`` are the lines on which it rests, and ``quotes`` those of who said it first, as far as the log has
+    them.
     """
 
     memory_id: str = Field(validation_alias="id")
@@ -237,6 +240,7 @@ class BeliefBody(Noun):
     change_summary: str
     supporters: Annotated[int, BeforeValidator(len)]
     message_ids: tuple[str, ...]
+    quotes: tuple[core.Quote, ...]
 
 
 BeliefList = answer(
@@ -252,13 +256,14 @@ OneBelief = answer("OneBelief", "A belief after a change.", memory=BeliefBody)
 
 
 class FoundBelief(Noun):
-    """A belief that a search found, with its score in [0, 1]."""
+    """A belief that a search found, with its score in [0, 1] and its quotes."""
 
     memory_id: str = Field(validation_alias=AliasPath("belief", "id"))
     statement: str = Field(validation_alias=AliasPath("belief", "statement"))
     score: float
     version: int = Field(validation_alias=AliasPath("belief", "version"))
     updated_at: Instant = Field(validation_alias=AliasPath("belief", "updated_at"))
+    quotes: tuple[core.Quote, ...] = Field(validation_alias=AliasPath("belief", "quotes"))
 
 
 BeliefSearchResult = answer(
@@ -279,7 +284,7 @@ BeliefHistory = answer(
 
 
 class ChangeBody(Noun):
-    """One entry of the change log; ``changed_by`` is "" if an evolution run made the change."""
+    """One entry of the change log, with the quotes of both versions; ``changed_by`` is "" for an evolution run."""
 
     timestamp: Instant = Field(validation_alias="changed_at")
     action: Action
@@ -289,6 +294,8 @@ class ChangeBody(Noun):
     new_statement: str
     change_reason: str
     changed_by: str
+    old_quotes: tuple[core.Quote, ...]
+    new_quotes: tuple[core.Quote, ...]
 
 
 ChangeList = answer(
@@ -310,7 +317,10 @@ class EvolutionStats(Noun):
 
 
 class EvolutionChange(Noun):
-    """One change of a run. Only a new belief has ``statement``, others have old, new or both; the rest is left out."""
+    """One change of a run, with the quotes of what it states.
+
+    Only a new belief has ``statement``, others have old, new or both; the rest is left out.
+    """
 
     action: Action
     old_id: str | None = None
@@ -320,15 +330,18 @@ class EvolutionChange(Noun):
     new_statement: str | None = None
     change_reason: str
     version: int
+    quotes: tuple[core.Quote, ...] | None = Field(default=None, validation_alias="new_quotes")
+    old_quotes: tuple[core.Quote, ...] | None = None
+    new_quotes: tuple[core.Quote, ...] | None = None
 
     @model_validator(mode="after")
     def _without_the_rest(self) -> Self:
         if self.action == "create":
-            self.old_statement = self.new_statement = None
+            self.old_statement = self.new_statement = self.old_quotes = self.new_quotes = None
         else:
-            self.statement = None
+            self.statement = self.quotes = None
         if self.action == "delete":
-            self.new_id = self.new_statement = None
+            self.new_id = self.new_statement = self.new_quotes = None
         return self
 
 

@@ -50,6 +50,7 @@ from .bodies import (
     PersonList,
     PinList,
     PlaceList,
+    ProfileBody,
     Question,
     Refusal,
     ReportBody,
@@ -310,7 +311,10 @@ async def list_revisions(entity_type: EntityType, entity_id: EntityId, operator:
     revisions = await operator.memory.profile_revisions(operator.scene(), key)
     if not revisions:
         await get_profile(entity_type, entity_id, operator)
-    return RevisionList.of(revisions=revisions)
+    profiles = [await _with_words(operator, one.profile) for one in revisions]
+    return RevisionList.of(
+        revisions=[{"id": one.id, "profile": profile} for one, profile in zip(revisions, profiles, strict=True)]
+    )
 
 
 async def restore_profile(
@@ -318,7 +322,8 @@ async def restore_profile(
 ) -> Answer:
     """Restore a past profile."""
     key = core.ProfileKey.asked(operator.scene(), entity_type, entity_id)
-    return OneProfile.of(profile=await operator.memory.restore_profile(operator.scene(), key, wanted.revision_id))
+    restored = await operator.memory.restore_profile(operator.scene(), key, wanted.revision_id)
+    return OneProfile.of(profile=await _with_words(operator, restored))
 
 
 async def get_profile(entity_type: EntityType, entity_id: EntityId, operator: Operator) -> Answer:
@@ -326,7 +331,13 @@ async def get_profile(entity_type: EntityType, entity_id: EntityId, operator: Op
     profile = await operator.memory.get_profile(operator.scene(), entity_type, entity_id)
     if profile is None:
         raise NothingThere(replies.http.UNKNOWN_PROFILE)
-    return OneProfile.of(profile=profile)
+    return OneProfile.of(profile=await _with_words(operator, profile))
+
+
+async def _with_words(operator: OperatorAccess, profile: core.Profile) -> ProfileBody:
+    """Return a profile with the words behind its lines and tags."""
+    words = await operator.memory.profile_words(operator.scene(), profile)
+    return ProfileBody.model_validate(profile).model_copy(update={"words": words})
 
 
 async def list_pins(

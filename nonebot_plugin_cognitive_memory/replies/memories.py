@@ -40,15 +40,15 @@ def item_list(  # everything that a page shows
     return "\n".join(lines)
 
 
-def forgotten(event: core.Event, *, is_own: bool) -> str:
+def forgotten(event: core.Event, shown: Showing, *, is_own: bool) -> str:
     """Confirm that an event is forgotten; ``is_own``: the asker said it, and therefore may restore it."""
     until = "30 天内可以恢复：/记忆 列表 已忘，之后彻底删除" if is_own else "30 天后彻底删除"
-    return f"忘掉了：{short(_END_DATE.sub('', _named(event)))}\n以后不会再想起来；{until}"
+    return f"忘掉了：{shown.short(event)}\n以后不会再想起来；{until}"
 
 
-def restored(event: core.Event) -> str:
+def restored(event: core.Event, shown: Showing) -> str:
     """Confirm that an event is remembered again."""
-    return f"恢复了：{short(_END_DATE.sub('', _named(event)))}"
+    return f"恢复了：{shown.short(event)}"
 
 
 def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:
@@ -147,6 +147,14 @@ def words_beneath(said: str, quotes: Sequence[core.Quote], zone: tzinfo, *, own:
 
 
 WHOSE = re.compile(r"(?<=”) (—— .*?)(?=；“|，还有 \d+ 句$|$)")  # in what words_beneath returns
+
+
+def beneath(said: str, quotes: Sequence[core.Quote], zone: tzinfo) -> str:
+    """Return the words on which a sentence rests on a line of their own beneath it; "" for none."""
+    words = words_beneath(said, quotes, zone)
+    return f"\n   {words}" if words else ""
+
+
 _QUOTED = re.compile(r"[“”]| 说：|^机器人记：")  # what stands around the words of a text that is an exchange
 _NESTED = str.maketrans("“”", "「」")
 
@@ -180,8 +188,7 @@ class Showing:
         """Return the words of an event on a line of their own beneath its text, its voice's first; "" for none."""
         quotes = sorted(event.quotes, key=lambda quote: quote.sender_id != event.sender_id)
         named = [replace(quote, text=_named(event, quote.text)) for quote in quotes]
-        words = words_beneath(_END_DATE.sub("", _named(event)), named, self.zone)
-        return f"\n   {words}" if words else ""
+        return beneath(_END_DATE.sub("", _named(event)), named, self.zone)
 
     def full(self, event: core.Event) -> str:
         """Return the whole text of an event; in a group, people by their names alone."""
@@ -232,8 +239,8 @@ def _named(event: core.Event, text: str = "") -> str:
 
 NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也可以发送 /记忆 演化 7"
 NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 群记忆，序号只对你在这里最近看到的那一次有效（10 分钟）"
-RETIRED = "不再用这条了：{statement}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
-RESTORED = "恢复了：{statement}"
+RETIRED = "不再用这条了：{belief}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
+RESTORED = "恢复了：{belief}"
 RESTORE_REFUSED = f"恢复群记忆：{ADMINS_ONLY}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
 _CHANGES_UNDONE = (
     "注“演化”的，是机器人读了聊天自己改的。觉得不对，先发 /记忆 群记忆 看序号（比如 3）：\n"
@@ -253,29 +260,23 @@ _ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore
 _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
 
 
-def listed(page: core.BeliefPage, words: Mapping[str, str], first: int, number: int, *, is_more: bool) -> str:
-    """List beliefs with their ``words`` by id, numbered from ``first``; retired and sleeping ones are marked."""
+def held(belief: core.Belief, zone: tzinfo, note: str = "") -> str:
+    """Return what a belief states, a note on it, and beneath them the words on which it rests."""
+    return f"{belief.statement}{note}{beneath(belief.statement, belief.quotes, zone)}"
+
+
+def listed(page: core.BeliefPage, zone: tzinfo, first: int, number: int, *, is_more: bool) -> str:
+    """List beliefs, numbered from ``first``; retired and sleeping ones are marked."""
     calls = f"怎么来的：/记忆 演进 {first}；不要了：/记忆 淘汰 {first}；找回淘汰的：/记忆 恢复 加序号"
     lines = [f"群记忆 {page.total} 条（{calls}）"]
     for at, one in enumerate(page.beliefs, first):
         mark = "（已淘汰）" if one.status != "active" else "（很久没人提，先不用）" if one.is_asleep else ""
-        lines.append(f"{at}. {mark}{one.statement}（第 {one.version} 版）{words.get(one.id, '')}")
+        lines.append(f"{at}. {mark}{held(one, zone, f'（第 {one.version} 版）')}")
     return "\n".join((*lines, *([f"下一页：/记忆 群记忆 {number + 1}"] if is_more else [])))
 
 
-def words_of_beliefs(beliefs: Sequence[core.Belief], lines: Sequence[core.Message], zone: tzinfo) -> dict[str, str]:
-    """Return, by a belief's id, what stands beneath it: the words of who said it first, among ``lines``."""
-    told = dict[str, str]()
-    for one in beliefs:
-        first = next(iter(one.supporters), "")
-        said = [line.as_quote() for line in lines if line.id in one.message_ids and line.scene.user_id == first != ""]
-        if words := words_beneath(one.statement, said, zone):
-            told[one.id] = f"\n   {words}"
-    return told
-
-
-def history(versions: Sequence[core.Belief], words: Mapping[str, str], zone: tzinfo) -> str:
-    """Show the versions of a belief, oldest first: its day, its reason, how many people said it, and its ``words``."""
+def history(versions: Sequence[core.Belief], zone: tzinfo) -> str:
+    """Show the versions of a belief, oldest first: its day, its reason, how many people said it, and its words."""
     if not versions:
         return NOTHING_YET
     lines = ["这条的来历，从旧到新（想换回旧的说法，发 /记忆 恢复 加它的序号）"]
@@ -283,8 +284,8 @@ def history(versions: Sequence[core.Belief], words: Mapping[str, str], zone: tzi
         people = f"{len(one.supporters)} 个人说过" if one.supporters else ""
         told = "，".join(part for part in (one.change_summary, people) if part)
         day = one.updated_at.astimezone(zone)
-        why = f"（{told}）" if told else ""
-        lines.append(f"{at}. [{day:%Y-%m-%d}] 第 {one.version} 版：{one.statement}{why}{words.get(one.id, '')}")
+        said = held(one, zone, f"（{told}）" if told else "")
+        lines.append(f"{at}. [{day:%Y-%m-%d}] 第 {one.version} 版：{said}")
     lines[-1] += " ← 现在用这一版" if versions[-1].status == "active" else " ← 已淘汰"
     return "\n".join(lines)
 
@@ -300,33 +301,35 @@ def changes(log: Sequence[core.Change], days: int, zone: tzinfo) -> str:
         if f"{at:%Y-%m-%d}" != day:
             day = f"{at:%Y-%m-%d}"
             lines.append(f"—— {day} ——")
-        lines.append(f"{at:%H:%M} {_ACTIONS[one.action]}：{_change_text(one)}")
+        lines.append(f"{at:%H:%M} {_ACTIONS[one.action]}：{_change_text(one, zone)}")
     return "\n".join((*lines, _CHANGES_UNDONE))
 
 
-def evolved(evolution: core.Evolution) -> str:
+def evolved(evolution: core.Evolution, zone: tzinfo) -> str:
     """Report what a run did, with the new words of each change."""
-    told = [f"{_ACTIONS[one.action]}：{_change_text(one)}" for one in evolution.changes]
+    told = [f"{_ACTIONS[one.action]}：{_change_text(one, zone)}" for one in evolution.changes]
     return "\n".join((evolution.message, *told))
 
 
-def _change_text(change: core.Change) -> str:
-    """Return the statements before and after a change, the reason, and who decided."""
+def _change_text(change: core.Change, zone: tzinfo) -> str:
+    """Return the statements before and after a change, the reason, who decided, and beneath them the words of each."""
     before, after = change.old_statement, change.new_statement
+    said = (beneath(before, change.old_quotes, zone), beneath(after, change.new_quotes, zone))
     words = f"{before} → {after}" if before and after and before != after else after or before
     by = {"": _BY_EVOLUTION, "operator": _BY_OPERATOR}.get(change.changed_by, f"QQ({change.changed_by})")
     reason = f"；{change.change_reason}" if change.change_reason else ""
-    return f"{words}（{by}{reason}）"
+    return f"{words}（{by}{reason}）{''.join(dict.fromkeys(said))}"
 
 
 def suggestions(found: Sequence[core.Suggestion], zone: tzinfo) -> str:
-    """List suggestions with their drafts, who met the problem on how many days, and when it was met last."""
+    """List suggestions: drafts above their words, who met the problem on how many days, and when it was met last."""
     if not found:
         return NO_SUGGESTIONS
     lines = [f"建议 {len(found)} 条（采纳 /记忆 建议 采纳 序号，不要 /记忆 建议 不要 序号）"]
     for at, one in enumerate(found, 1):
         met = f"{len(one.people)} 个人、{one.days} 天里遇到过，最近 {one.last_at.astimezone(zone):%m-%d}"
-        lines.append(f"{at}. [{_KINDS[one.kind]}] {one.draft}\n   依据 {len(one.event_ids)} 条：{met}")
+        lines.append(f"{at}. [{_KINDS[one.kind]}] {one.draft}{beneath(one.draft, one.quotes, zone)}")
+        lines.append(f"   依据 {len(one.event_ids)} 条：{met}")
     return "\n".join(lines)
 
 

@@ -197,6 +197,7 @@ def _experiences(text: str) -> list[Event]:
             pain=pain,
             solution=solution,
             outcome=f"好了{text}",
+            quotes=(core.Quote("", person, text or "卡纸，先别重启打印机", "", NOON - timedelta(days=day, hours=3)),),
         )
         for day, person in enumerate(("2000008", "2000009"), 1)
     ]

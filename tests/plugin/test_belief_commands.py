@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import cognitive_memory_core as core
+
 from .stage import Stage, new_id
 
 
@@ -32,6 +34,19 @@ async def grown(tmp_path: Path, group: int, *statements: str) -> None:
     assert await get_memory().import_(file) == 2 * len(statements)
 
 
+async def rested(group: int, statement: str, said: str) -> None:
+    """Let the group have a belief that a model made of what somebody said."""
+    from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    memory, now = get_memory(), datetime.now(timezone.utc)
+    line = core.Message("m1", core.Scene.group(str(group), str(new_id()), user_name="阿棠"), said, now)
+    await memory.observe(line)
+    scope, by = line.scene.scope, line.sender_id
+    one = Belief(f"{group}-m", scope, statement, created_at=now, updated_at=now, message_ids=("m1",), supporters=(by,))
+    await memory._opened.ledger.beliefs.commit([BeliefEdit(one, None, logged("create", one, None, "", now))])
+
+
 async def met(tmp_path: Path, group: int, *problems: tuple[str, str]) -> None:
     """Let two members of a group meet each of these problems and solve it."""
     from nonebot_plugin_cognitive_memory import get_memory
@@ -42,7 +57,8 @@ async def met(tmp_path: Path, group: int, *problems: tuple[str, str]) -> None:
         place = {"request_type": "group", "group_id": str(group), "user_id": by, "sender_id": by}
         said = {"text": f"{pain}，{solution}", "kind": "experience", "happened_at": at.isoformat()}
         detail = {"pain": pain, "solution": solution, "outcome": "好了"}
-        lines.append({"type": "event", "id": f"{group}-{number}", **place, **said, "detail": detail})
+        words = [{"message_id": "", "sender_id": by, "text": f"{pain}，可别{solution}", "sender_name": "阿棠"}]
+        lines.append({"type": "event", "id": f"{group}-{number}", **place, **said, "detail": detail, "quotes": words})
     file = tmp_path / "experiences.jsonl"
     file.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
     assert await get_memory().import_(file) == len(lines) - 1
@@ -86,6 +102,22 @@ async def test_a_belief_is_retired_and_restored(stage: Stage, group: int, admin:
     assert f"淘汰：每周六讨论新番（QQ({admin})；管理员淘汰）" in await stage.ask("/记忆 变更 1", admin, group)
 
 
+async def test_a_belief_stands_above_the_words_it_rests_on(stage: Stage, group: int, admin: int) -> None:
+    """Each reply that shows what a model made of somebody's words shows the words: lists, versions, changes, receipts.
+
+    Issue 31, rules 2 and 8.
+    """
+    own, written = "群里可以讨论政治，谁说不行", "群里不讨论政治"
+    await rested(group, written, own)
+    for call in ("群记忆", "演进 1", "变更", "群记忆", "淘汰 1", "群记忆", "恢复 1", "变更"):
+        answer = await stage.ask(f"/记忆 {call}", admin, group)
+        assert answer.count(written) == answer.count(f"“{own}” —— 阿棠") > 0, (call, answer)
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    await get_memory().recall_message(core.Scene.group(str(group), str(admin)), "m1")
+    assert own not in await stage.ask("/记忆 变更", admin, group)
+
+
 async def test_an_admin_accepts_and_dismisses(stage: Stage, group: int, admin: int, tmp_path: Path) -> None:
     """An admin sees what was met again and again; what is accepted becomes a belief, what is dismissed is gone."""
     assert "现在没有建议" in await stage.ask("/记忆 建议", admin, group)
@@ -94,6 +126,7 @@ async def test_an_admin_accepts_and_dismisses(stage: Stage, group: int, admin: i
         listed = await stage.ask(head, admin, group)
         assert "1. [常见问题]" in listed
         assert "2 个人、2 天里遇到过" in listed
+        assert "“打印机卡纸，可别重启打印机” —— 阿棠" in listed, "the words that a model's draft rests on"
     first = "打印机卡纸" if listed.index("打印机") < listed.index("投影仪") else "投影仪没信号"
     assert "采纳了" in await stage.ask("/记忆 建议 采纳 1", admin, group)
     assert f"遇到“{first}”" in await stage.ask("/记忆 群记忆", admin, group)

@@ -127,11 +127,11 @@ def test_words_stand_beneath_what_a_model_made_of_them(app: object) -> None:
 async def test_no_chat_reply_shows_a_twisted_text_without_its_words(
     stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever an obeying model writes, portrait, list, search and details of a chat show what the person said.
+    """Whatever an obeying model writes, every reply of a chat that shows it shows what the person said.
 
     Issue 31, rules 2 and 5.
     """
-    from nonebot_plugin_cognitive_memory.commands import memories, people
+    from nonebot_plugin_cognitive_memory.commands import memories, people, places
 
     user = new_id()
     here = core.Scene.group(str(group), str(user), user_name="阿棠")
@@ -144,12 +144,12 @@ async def test_no_chat_reply_shows_a_twisted_text_without_its_words(
         return shaped(question, said, should_remember=True)
 
     async with core.CognitiveMemory.open(EXACT, tmp_path / "twisted", chat=Puppet(twisting)) as memory:
-        for module in (memories, people):
+        for module in (memories, people, places):
             monkeypatch.setattr(module, "get_memory", lambda: memory)
         await memory.consider(here, [core.Message("m1", here, own, datetime.now(timezone.utc))])
         assert await memory.drain(PATIENCE)
-        for call in ("/记忆 列表", "/记忆 搜索 海鲜", "/记忆 详情 1", "/记忆 侧写 -t"):
-            answer = await stage.ask(call, user, group)
+        for call in ("列表", "搜索 海鲜", "详情 1", "侧写 -t", "列表", "忘掉 1", "列表 已忘", "恢复 1"):
+            answer = await stage.ask(f"/记忆 {call}", user, group)
             assert "吃辣，海鲜也过敏" in answer.replace(own, ""), (call, answer)
             assert own in answer, (call, answer)
 

@@ -260,6 +260,7 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         await visitor.act("/beliefs/change", group="20001", id=current, action="restore")
         changes = await visitor.look("/beliefs", group="20001")
         assert "过时了" in changes
+        assert "“部署密钥上周五换过了" in changes.split("这几天", 1)[-1].split("原因：")[0], "beneath a change"
         assert '<span class="tag">恢复</span>' in changes
 
 
@@ -309,6 +310,7 @@ async def test_suggestions_are_accepted_and_dismissed(shown: Console) -> None:
         page = await visitor.look("/suggestions", group="20002")
         assert "打印机卡纸" in page
         assert "2 个人、2 天里遇到过" in page
+        assert page.split("“打印机卡纸”", 1)[1].split("<details", 1)[0].count("“卡纸，先别重启打印机”") == 1
         fields = {"group": "20002", "id": _first_id(page)}
         assert "打印机卡纸" in await visitor.act("/suggestions/decide", **fields, action="perhaps")
         assert "采纳了" in await visitor.act("/suggestions/decide", **fields, action="accept")

@@ -180,14 +180,15 @@ async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path
         run = await world.told("POST", f"/evolve/{GROUP_ID}")
         assert run["stats"] == {"kept": 0, "updated": 0, "created": 1, "deleted": 0}
         (change,) = run["changes"]
-        assert change.keys() == {"action", "new_id", "statement", "change_reason", "version"}
+        assert change.keys() == {"action", "new_id", "statement", "change_reason", "version", "quotes"}
+        assert [one["text"] for one in change["quotes"]] == [CHAT[0][1]]
         for day, lines in enumerate(later, 1):
             clock.advance(hours=25)
             for line in a_chat(*lines, at=clock.now() - timedelta(minutes=30), first=10 * day):
                 await world.memory.observe(line)
             (change,) = (await world.told("POST", f"/evolve/{GROUP_ID}?days=1"))["changes"]
             assert change["action"] == ("update" if day < 4 else "delete")
-        assert change.keys() == {"action", "old_id", "old_statement", "change_reason", "version"}
+        assert change.keys() == {"action", "old_id", "old_statement", "change_reason", "version", "old_quotes"}
         (gone,) = (await world.told("GET", f"/list/{GROUP_ID}?status=deprecated"))["memories"]
         assert (gone["statement"], gone["version"], gone["status"]) == (versions[-1], 4, "deprecated")
         assert (await world.told("GET", f"/list/{GROUP_ID}"))["total"] == 0
@@ -197,14 +198,20 @@ async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path
         told = await world.told("GET", f"/history/{gone['memory_id']}")
         assert [one["statement"] for one in told["history"]] == [first, *versions]
         assert [one["version"] for one in told["history"]] == [1, 2, 3, told["current_version"]]
+        words = [CHAT[0][1], *(lines[0][1] for lines in later[:3])]
+        assert [[one["text"] for one in version["quotes"]] for version in told["history"]] == [[one] for one in words]
         ids = [one["memory_id"] for one in told["history"]]
         assert [one["parent_id"] for one in told["history"]] == [None, *ids[:-1]]
         by_days = {days: (await world.told("GET", f"/changes/{GROUP_ID}?days={days}"))["changes"] for days in (1, 7)}
         assert [one["action"] for one in by_days[7]] == ["create", "update", "update", "update", "delete", "restore"]
         assert [one["action"] for one in by_days[1]] == ["delete", "restore"]
+        of_changes = [one["new_quotes"] or one["old_quotes"] for one in by_days[7]]
+        assert [one[0]["text"] for one in of_changes] == [*words, words[-1], words[-1]]
         assert [one["timestamp"] for one in by_days[7]] == sorted(one["timestamp"] for one in by_days[7])
         found = await world.told("GET", f"/search/{GROUP_ID}", params={"q": "什么时候讨论新番", "threshold": 0.1})
         assert found["results"][0]["memory_id"] == gone["memory_id"]
+        (said,) = found["results"][0]["quotes"]
+        assert (said["sender_id"], said["sender_name"], said["text"], bool(said["sent_at"])) == (*TEA, words[-1], True)
         reworded = await world.told("PUT", f"/{gone['memory_id']}", json={"text": "周末一起跑步"})
         assert reworded["memory"]["statement"] == "周末一起跑步"
         strength = await world.told("PUT", f"/{gone['memory_id']}/strength", json={"strength": 0.25})
@@ -213,6 +220,43 @@ async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path
         assert (await world.refused("DELETE", f"/{gone['memory_id']}"))[0] == 409
         older = await world.told("PUT", f"/{ids[0]}/restore")
         assert (older["memory"]["statement"], older["memory"]["version"]) == (first, 6)
+
+
+async def test_a_line_of_a_profile_stands_beside_the_words_it_rests_on(app: App, tmp_path: Path) -> None:
+    """A profile, present or past, has the words of who said it for each line that a model worded, until they go.
+
+    Issue 31, rules 2 and 5.
+    """
+    own, line = "我没收过谁的两万块", "收了两万块"
+    who, at = {"user_id": PERSON, "group_id": GROUP_ID}, "2026-03-04T12:00:00+00:00"
+    quote = {"message_id": "m1", "sender_id": PERSON, "text": own, "sender_name": "阿棠", "sent_at": at}
+    told = {"kind": "knowledge", "request_type": "group", "happened_at": at, "sender_id": PERSON, "quotes": [quote]}
+    event = {"type": "event", "id": EVENT, "text": f"阿棠({PERSON}) {line}", **who, **told}
+    page = {"entity_type": "member", **who, "updated_at": at, "summary": f"- {line}\n- 手写的", "tags": ["收钱"]}
+    profile = {"type": "profile", **page, "sources": {line: [EVENT], "收钱": [EVENT]}}
+    rows = [
+        {"format": "cognitive-memory", "version": 1},
+        event,
+        profile,
+        {**profile, "type": "revision", "id": REVISION, "summary": f"- {line}"},
+    ]
+    file = tmp_path / "planted.jsonl"
+    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8")
+    async with a_world(tmp_path) as world:
+        await world.memory.import_(file)
+        path = f"/profiles/member/{GROUP_ID}/{PERSON}"
+
+        async def words() -> list[dict[str, str]]:
+            shown = [(await world.told("GET", path))["profile"]]
+            shown += [one["profile"] for one in (await world.told("GET", f"{path}/revisions"))["revisions"]]
+            return [{said: quote["text"] for said, quote in one["words"].items()} for one in shown]
+
+        assert await words() == [{line: own, "收钱": own}] * 2
+        restored = await world.told("POST", f"{path}/restore", json={"revision_id": REVISION})
+        assert restored["profile"]["words"][line]["sender_name"] == "阿棠"
+        await world.told("DELETE", f"/events/{EVENT}")
+        await world.memory.drain(30)
+        assert own not in str(await words())
 
 
 BAD = [

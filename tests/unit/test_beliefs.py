@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
-from tests.support.beliefs import CHAT, FRIDAY, LIN, MO, TEA, a_chat, answered, created, greetings, kept
+from tests.support.beliefs import (
+    CHAT,
+    FRIDAY,
+    LIN,
+    MO,
+    TEA,
+    a_chat,
+    answered,
+    created,
+    deleted,
+    greetings,
+    kept,
+    updated,
+)
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
@@ -110,6 +125,43 @@ async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
         left = [one for one in (await memory.context(GROUP, "我们来讨论一下政治吧")).sections if one.title == "群记忆"]
         assert not any("政治" in line for one in left for line in one.lines)
         assert "群记忆" not in (await memory.context(PRIVATE, "政治")).text
+
+
+async def test_a_belief_is_shown_with_who_said_it(tmp_path: Path) -> None:
+    """Lists, searches, versions and changes hold the lines of who said a belief first; what is taken back is gone."""
+    saturday = "每周六晚上讨论新番"
+    answers = answered(created(FRIDAY, 1, 2)), answered(updated("B1", saturday, 1, 2)), answered(deleted("B1", 1, 2))
+    first, second = CHAT[0][1], "新番讨论改到每周六晚上吧"
+    async with opened(tmp_path, *answers) as (memory, clock):
+        await said(memory, *CHAT[:2])
+        (made,) = (await memory.evolve(GROUP)).changes
+        clock.advance(hours=25)
+        await said(memory, (TEA, second), (LIN, "好，改到周六晚上"), at=clock.now() - timedelta(minutes=9), first=11)
+        (changed,) = (await memory.evolve(GROUP)).changes
+        seen = [((), (first,)), ((first,), (second,))]
+        assert [_said_in(one) for one in (made, changed)] == seen
+        assert [_said_in(one) for one in await memory.belief_changes(GROUP)] == seen
+        (belief,) = (await memory.beliefs(GROUP)).beliefs
+        (hit,) = await memory.search_beliefs(GROUP, saturday, threshold=0.3)
+        history = await memory.belief_history(core.Scene.operator(), belief.id)
+        stronger = await memory.set_belief_strength(GROUP, belief.id, 0.9)
+        for one in (belief, hit.belief, history[-1], stronger):
+            assert [(quote.sender_id, quote.sender_name, quote.text) for quote in one.quotes] == [(*TEA, second)]
+        retired = await memory.retire_belief(GROUP, belief.id, "")
+        assert [quote.text for quote in retired.quotes] == [second]
+        assert _said_in((await memory.belief_changes(GROUP))[-1]) == ((second,), ())
+        file = tmp_path / "all.jsonl"
+        await memory.export(file)
+        rows = [row for row in map(json.loads, file.read_text("utf-8").splitlines()) if "message_ids" in row]
+        assert not any("quotes" in row for row in rows if row["type"] == "belief")
+        await memory.recall_message(GROUP, "m1")
+        assert _said_in((await memory.belief_changes(GROUP))[0]) == ((), (CHAT[1][1],)), "who agreed"
+        await memory.opt_out(TEA[0])
+        assert second not in str(await memory.belief_changes(GROUP)) + str(await memory.beliefs(GROUP, status="all"))
+
+
+def _said_in(change: core.Change) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(quote.text for quote in quotes) for quotes in (change.old_quotes, change.new_quotes))
 
 
 async def test_newer_events_stand_beside_a_belief(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ class Leaky:
 
     scenes: tuple[Scene, ...]
     told: str
+    line_id: str = "1"
 
     def events(self) -> list[Any]:
         """Return an event of each scene."""
@@ -71,7 +72,7 @@ class Leaky:
 
     def messages(self) -> list[Any]:
         """Return a message of each scene."""
-        return [a_message(self.told, scene) for scene in self.scenes]
+        return [a_message(self.told, scene, id=self.line_id) for scene in self.scenes]
 
     async def find(self, *_: Any, **__: Any) -> Any:
         """Return messages to a request by id."""
@@ -148,7 +149,15 @@ class LeakyBeliefs(Leaky):
     def grown(self) -> list[Belief]:
         """Return a belief of each scene's place, said by its person."""
         return [
-            Belief(str(at), one.scope, self.told, supporters=(one.user_id,), created_at=NOON, updated_at=NOON)
+            Belief(
+                str(at),
+                one.scope,
+                self.told,
+                supporters=(one.user_id,),
+                message_ids=("m",),
+                created_at=NOON,
+                updated_at=NOON,
+            )
             for at, one in enumerate(self.scenes)
             if one.kind == "group"
         ]
@@ -163,6 +172,10 @@ class LeakyBeliefs(Leaky):
 
     async def history(self, *_: Any) -> list[Belief]:
         """Return the beliefs as versions of one."""
+        return self.grown()
+
+    async def versions(self, *_: Any) -> list[Belief]:
+        """Return the beliefs as versions that changed."""
         return self.grown()
 
     async def changes(self, *_: Any) -> list[Change]:
@@ -352,6 +365,17 @@ async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
     reads, _ = await reads_of(GROUP, scene, told=SECRET)
     (hit,) = await reads.search_events(GROUP, "自己的事", kinds=("message",), top_k=9)
     assert [line.scene for line in hit.neighbours] == [GROUP]
+
+
+@pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
+async def test_a_foreign_line_does_not_leave_beneath_a_belief(scene: Scene) -> None:
+    """A belief and what became of it quote no line that the scene may not read, even if the store returns it."""
+    for speaker, is_shown in ((GROUP, True), (scene, False)):
+        reads, _ = await reads_of(GROUP, replace(GROUP, user_id=speaker.user_id), told="自己的事")
+        lines = Leaky((speaker,), SECRET, line_id="m")
+        reads._opened.buffer = cast("Any", lines)
+        shown = [(await reads.beliefs(GROUP)).beliefs, await reads.belief_changes(GROUP)]
+        assert [SECRET in str(one) for one in shown] == [is_shown, is_shown]
 
 
 @pytest.mark.parametrize("scene", [OTHER_GROUP, ANOTHER_AGENT, PRIVATE], ids=["other group", "other agent", "private"])

@@ -249,9 +249,12 @@ BELIEF = Columns(
     Belief,
     "beliefs",
     tags=lambda belief: json.dumps(belief.tags, ensure_ascii=False),
+    quotes=None,
     duplicate_key=lambda belief: digest(belief.statement),
 )
-CHANGE = Columns(Change, "belief_changes", at_us=lambda change: micros(change.changed_at))
+CHANGE = Columns(
+    Change, "belief_changes", old_quotes=None, new_quotes=None, at_us=lambda change: micros(change.changed_at)
+)
 MEMO = Columns(Memo, "memos", at_us=lambda memo: micros(memo.written_at))
 PIN = Columns(Pin, "pins", at_us=lambda pin: micros(pin.pinned_at))
 ALIAS = Columns(Alias, "names", first_seen_at="first_us", last_seen_at="last_us")
