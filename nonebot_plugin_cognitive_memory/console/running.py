@@ -105,7 +105,9 @@ def bill(
     roles = {name: "historian" if name in ("rewrite", "compress") else name for name in totals}
     prices = {name: settings.models.cost_of(role)[1] or tried for name, role in roles.items()}
     return [
-        (one, price and price.of(one.tokens, one.answered)) for name, one in totals.items() for price in [prices[name]]
+        (one, price and price.of(one.tokens, one.answered))
+        for name, one in sorted(totals.items())
+        for price in [prices[name]]
     ]
 
 

@@ -557,7 +557,7 @@ WORDS: Mapping[str, str] = {
     "purpose.rerank": "Reranking",
     "purpose.vectors": "Vector store",
     "purpose.ledger": "Ledger",
-    "settings.of_roles": "For one purpose alone",
+    "settings.of_role": "For “{role}” alone",
     "settings.none": "No such setting.",
     "settings.search_hint": "What to change? e.g. budget, groups, key",
     "settings.group.record": "What is recorded",

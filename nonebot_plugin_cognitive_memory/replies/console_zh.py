@@ -528,7 +528,7 @@ WORDS: Mapping[str, str] = {
     "purpose.rerank": "重排",
     "purpose.vectors": "向量库",
     "purpose.ledger": "账本",
-    "settings.of_roles": "只给一个用途另设",
+    "settings.of_role": "单独给「{role}」设",
     "settings.none": "没有这样的设置。换个说法，例如 预算、不记的群、模型。",
     "settings.search_hint": "想改什么？例如 预算、不记的群、密钥",
     "settings.group.record": "记什么，不记谁",
