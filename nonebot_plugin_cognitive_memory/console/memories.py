@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from itertools import groupby
 
@@ -21,6 +20,7 @@ FOUND = 30  # results of a search: what it costs grows with them
 NEAR = 0.2  # share of the best score below which results are folded away
 AROUND = 3  # lines shown before and after the source lines
 STATES = ("active", "retired", "relative")
+FILTERS = ("place", "user_id", "kind", "state", "since", "until", "text")
 KINDS = ("event", "preference", "knowledge", "experience")
 Change = Callable[[core.Scene, str], Awaitable[object]]
 YEAR = 366  # days of the calendar on the first page
@@ -29,53 +29,32 @@ LINES = 100  # of the log on a page
 QUOTED = 80  # characters of the line that is answered
 
 
-@dataclass(frozen=True)
-class EventFilters:
-    """The filters of the list, as the page's form sends them; "" does not filter."""
-
-    place: str = ""
-    user_id: str = ""
-    kind: str = ""
-    state: str = "active"
-    since: str = ""
-    until: str = ""
-    text: str = ""
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """The filters that narrow the list, as parameters of an address."""
-        usual = EventFilters()
-        return {name: value for name, value in vars(self).items() if value != getattr(usual, name)}
-
-
-def event_filters(visit: Visit) -> EventFilters:
-    """Read the filters from the address; a value that the form does not offer is ignored."""
-    kind, state = visit.asked("kind"), visit.asked("state")
-    return EventFilters(
-        visit.asked("place"),
-        visit.asked("user_id"),
-        kind if kind in KINDS else "",
-        state if state in STATES else "active",
-        visit.asked("since") if visit.day("since") else "",
-        visit.asked("until") if visit.day("until") else "",
-        visit.asked("text"),
-    )
+def _filters(visit: Visit) -> dict[str, str]:
+    """Return the filters that the address gives; "" if it gives none, or a value that the form does not offer."""
+    given = {name: visit.asked(name) for name in FILTERS}
+    is_offered = {
+        "kind": given["kind"] in KINDS,
+        "state": given["state"] in STATES[1:],
+        "since": visit.day("since") is not None,
+        "until": visit.day("until") is not None,
+    }
+    return {name: value if is_offered.get(name, True) else "" for name, value in given.items()}
 
 
 async def memories(visit: Visit) -> Response:
     """List events, or search them if a text is given."""
-    wanted = event_filters(visit)
+    wanted = _filters(visit)
     user_id, person = await visit.person(visit.asked("user_id"))
     listing = core.EventListing(
-        visit.place(wanted.place),
+        visit.place(wanted["place"]),
         user_id,
-        wanted.kind,
-        wanted.state,  # type: ignore[arg-type]  # wanted_of admits only these
+        wanted["kind"],
+        wanted["state"] or "active",  # type: ignore[arg-type]  # _filters admits only these
         _window(visit),
     )
     return await visit.show_found(
         "memories.html",
-        _found(visit, wanted.text, listing) if wanted.text else _listed(visit, listing),
+        _found(visit, wanted["text"], listing) if wanted["text"] else _listed(visit, listing),
         wanted=wanted,
         person=person,
         filters=await _chosen(visit, wanted, listing.place, person),
@@ -85,14 +64,16 @@ async def memories(visit: Visit) -> Response:
     )
 
 
-async def _chosen(visit: Visit, wanted: EventFilters, place: core.Scope | None, person: str) -> list[tuple[str, str]]:
+async def _chosen(
+    visit: Visit, wanted: Mapping[str, str], place: core.Scope | None, person: str
+) -> list[tuple[str, str]]:
     """Return each filter in words, with the address of the list without it."""
-    fields, words = wanted.fields, visit.words
+    fields, words = {name: value for name, value in wanted.items() if value}, visit.words
     told = {name: value for name, value in fields.items() if name != "text"}
     if person:
         told["user_id"] = person
     if place:
-        told["place"] = (await visit.names_of((place,)))[place] or wanted.place
+        told["place"] = (await visit.names_of((place,)))[place] or wanted["place"]
     for name in {"kind", "state"} & fields.keys():
         told[name] = words(f"{name}.{fields[name]}")
     for name in {"since", "until"} & fields.keys():

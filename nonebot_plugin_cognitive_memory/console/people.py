@@ -99,18 +99,14 @@ async def _asked_again(
 
 async def roll_back(visit: Visit) -> Response:
     """Make a past version of a profile the present one; the present one becomes a version."""
-    key = _key(visit, visit.sent("key"))
-    if key is None:
-        return visit.go("/people")
+    key = _key(visit)
     await visit.memory.restore_profile(visit.scene(), key, visit.sent("revision"))
     return _back_to(visit, key, "people.rolled_back")
 
 
 async def edit(visit: Visit) -> Response:
     """Add, change or remove a line of a profile that was written by hand."""
-    key, text = _key(visit, visit.sent("key")), "" if visit.sent("action") == "remove" else visit.sent("text")
-    if key is None:
-        return visit.go("/people")
+    key, text = _key(visit), "" if visit.sent("action") == "remove" else visit.sent("text")
     await visit.memory.edit_profile(visit.scene(), key, visit.sent("line"), text)
     return _back_to(visit, key, "people.done")
 
@@ -221,7 +217,7 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> Found:
     revisions = await visit.memory.profile_revisions(scene, key)
     place = core.Scope(key.agent, "group", key.group_id) if key.entity_type == "member" else None
     sources = await visit.memory.listings.sources(scene, key, FACTS, 0)
-    stored = await visit.memory.get_profile(scene, key.entity_type, "/".join(filter(None, (key.group_id, key.user_id))))
+    stored = await visit.memory.get_profile(scene, key.entity_type, _id_of(key))
     events = stored.sources if stored else {}
     words = await visit.memory.profile_words(scene, stored) if stored else {}
     told_by = {said: words_beneath(said, [quote], visit.zone, own=key.user_id) for said, quote in words.items()}
@@ -265,19 +261,19 @@ def changed_lines(old: core.Profile, new: core.Profile) -> list[tuple[str, str]]
     return [(marks[line[:2]], line[2:]) for line in told if line[:2] in marks]
 
 
+def _id_of(key: core.ProfileKey) -> str:
+    """Return the id by which the core names a profile within its type."""
+    return "/".join(filter(None, (key.group_id, key.user_id)))
+
+
 def _form_of(key: core.ProfileKey) -> str:
     """Return a profile in the form that addresses and forms use, such as "member/10001/20001"."""
-    return f"{key.entity_type}/{key.group_id}/{key.user_id}"
+    return f"{key.entity_type}/{_id_of(key)}"
 
 
-def _key(visit: Visit, text: str) -> core.ProfileKey | None:
-    entity_type, _, rest = text.partition("/")
-    group_id, _, user_id = rest.partition("/")
-    if entity_type == "user":
-        return core.ProfileKey.user(user_id, visit.agent)
-    if entity_type == "member":
-        return core.ProfileKey.member(group_id, user_id, visit.agent)
-    return core.ProfileKey.group(group_id, visit.agent) if entity_type == "group" else None
+def _key(visit: Visit) -> core.ProfileKey:
+    """Return the profile that a form names."""
+    return core.ProfileKey.asked(visit.scene(), *visit.sent("key").partition("/")[::2])
 
 
 def _scene_of(scope: core.Scope) -> core.Scene:
