@@ -162,6 +162,7 @@ class Evolver:
         ask = await asyncio.to_thread(prompts.evolve, shown, lines, job_context, most=settings.max_beliefs)
         proposals, unreadable = await chat.ask(ask)
         retired = await self.ledger.beliefs.page(job_context.place, "deprecated", MOST_BARRED)
+        supporters = {one for belief in beliefs for one in belief.supporters}
         judgement = Judgement(
             secrets.token_hex(8),
             beliefs,
@@ -171,6 +172,7 @@ class Evolver:
             self.clock.now(),
             settings.max_beliefs,
             barred=frozenset(belief.key for belief in retired.beliefs if belief.is_barred),
+            admins=await self.ledger.names.admins(job_context.place, supporters),
         )
         await asyncio.to_thread(judgement.take, proposals)
         return judgement, unreadable

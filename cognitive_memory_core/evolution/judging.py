@@ -31,7 +31,7 @@ class Judgement:
 
     Proposals are judged by the active beliefs in the order of the prompt, the chat, and the names of people. ``given``
     is the whole prompt; an id in an answer that is not in the prompt is rejected. ``most`` beliefs may be active.
-    ``barred`` are the keys of statements that an admin retired.
+    ``barred`` are the keys of statements that an admin retired; ``admins`` are the ids of those who run the group.
     """
 
     run_id: str
@@ -42,6 +42,7 @@ class Judgement:
     now: datetime
     most: int
     barred: Collection[str] = ()
+    admins: Collection[str] = ()
     kept: int = field(default=0, init=False)
     edits: list[BeliefEdit] = field(default_factory=list[BeliefEdit], init=False)
     rejected: Counter[str] = field(default_factory=Counter[str], init=False)
@@ -128,7 +129,7 @@ class Judgement:
 
     def _delete(self, belief: Belief, proposal: Proposal) -> str | None:
         support = self.chat.support(belief.statement, proposal)
-        if not belief.is_asleep and (reason := self._doubt(belief.statement, support)):
+        if not belief.is_asleep and (reason := self._doubt(belief.statement, support, belief)):
             return reason
         if self._deleted >= max(len(self.beliefs) // DELETED, 1):
             return "too_many_deletions"
@@ -152,7 +153,7 @@ class Judgement:
             chat.shares(before.statement, text) for text in (statement, *(line.text for line in support.lines))
         ):
             return "drift", support  # the update names the wrong belief
-        if reason := self._doubt(statement, support):
+        if reason := self._doubt(statement, support, before):
             return reason, support
         zone = job_context.when.tzinfo
         lines = [Line(line.text, line.sent_at.astimezone(zone)) for line in support.lines]
@@ -184,12 +185,18 @@ class Judgement:
         others = (text for one, text in self._standing.items() if one != own)
         return "duplicate" if key in map(duplicate_key, others) else None
 
-    def _doubt(self, statement: str, support: Support) -> str | None:
-        """Return why the group does not stand behind a statement; what members say of themselves is not its word."""
+    def _doubt(self, statement: str, support: Support, before: Belief | None) -> str | None:
+        """Return why the group does not stand behind a statement; what members say of themselves is not its word.
+
+        What an admin laid down needs for a change an admin, or one of those who supported it ``before``.
+        """
         if not support.said:
             return "unfounded"
         if support.is_refused:
             return "contrary"
+        laid_down = frozenset(before.supporters if before else ())
+        if laid_down.intersection(self.admins) and not (support.is_admins or support.people & laid_down):
+            return "alone"
         named = {one for ids in members_named(statement, self.job_context.people) for one in ids}
         return None if support.suffices(named) else "alone"
 

@@ -106,16 +106,15 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
 
     A fact that has no word in common with the line does not count, and neither does what a member said in it, nor a
     fact beyond the events that a line can name: if it were forgotten, its words would stay.
-    A group's line that no admin's words carry gives way to the words of its facts, each with who said it.
     A line with a number, day or id that its facts lack, with a clause of which they have fewer than half of the words,
-    or words such as 我 and 明天, gives way to the words of its facts.
+    or words such as 我 and 明天, gives way to the words of its facts; of a group's facts only an admin's counts.
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
     words = _terms(said)
     facts = [fact for fact in facts if not words.isdisjoint(_terms(fact.text))]
     nearest = sorted(facts, key=lambda fact: -len(words & _terms(fact.text)))[:MOST_EVENTS]
     facts = [fact for fact in facts if fact in nearest]
-    speakers, is_admins = set[str](), False
+    speakers, ruled = set[str](), list[Fact]()  # who said its words, and the facts in which an admin did
     for fact in facts:
         heard: list[tuple[str, frozenset[str]]] = []
         for user_id, mark, own in _SPOKEN.findall(fact.text):  # without an echo of what others said before
@@ -123,17 +122,18 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
             echoed = frozenset[str]().union(*(others for one, others in heard if one != user_id))
             if not words.isdisjoint(terms - echoed):
                 speakers.add(user_id)
-                is_admins = is_admins or bool(mark)
+                ruled += [fact] if mark else []
             heard.append((user_id, terms))
     if not facts or not said or (given.is_group and is_hearsay(said, given.people, speakers)):
         return None
 
     names = [name for one in (given.person, *given.people) for name in (one.name, one.id, *one.aliases) if name]
-    lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in facts]
-    source = plain("\n".join(fact.text for fact in facts))
+    sources = ruled if given.is_group else facts
+    lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in sources]
+    source = plain("\n".join(line.text for line in lines))
     spans = [(found.start, found.stop) for found in mentions(said)]
     clauses = map(_terms, _CLAUSE_END.split(blanked(said, (*spans, *named(said, names, is_time)))))
-    is_sound = (is_admins or not given.is_group) and not (
+    is_sound = bool(lines) and not (
         sentences.context.noted(f"- {said}")  # the form of what is quoted
         or any(len(clause & _terms(source)) < LEAST_SAID * len(clause) for clause in clauses)
         or any(map(is_talk, offences(said, names=names)))

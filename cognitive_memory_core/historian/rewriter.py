@@ -26,7 +26,7 @@ from ..text.cleaning import described
 from ..text.numbers import values_of
 from .pipeline import is_timeless
 from .rules import may_be_worth_remembering
-from .statements import GivenLines, Judged, as_noted, as_said, judged, quotes_of
+from .statements import GivenLines, Judged, as_noted, as_said, is_change, judged, quotes_of
 
 log = logging.getLogger(__name__)
 
@@ -153,10 +153,21 @@ class ModelHistorian:
         for number in failed:
             lines = work.cited(number)
             if not quoted.issuperset(line.id for line in lines):
-                statement = as_said(lines, work.given, work.job_context, work.answers[number].kind)
-                found.append(replace(statement, is_of_place=work.judged[number].statement.is_of_place))
+                found.append(self._quoted(work, number, lines))
                 quoted.update(line.id for line in lines)
         return found
+
+    def _quoted(self, work: _Work, number: int, lines: Sequence[Message]) -> Statement:
+        """Keep the lines of a failed answer as they were said; whom they are about and what they change is not lost."""
+        answer, wanted = work.answers[number], work.judged[number].statement
+        said = as_said(lines, work.given, work.job_context, answer.kind)
+        is_own = said.speaker in wanted.subjects and {line.sender_id for line in lines} == {said.speaker}
+        said = replace(said, subjects=(said.speaker,) if is_own else (), is_of_place=wanted.is_of_place)
+        old = dict(enumerate(work.job_context.neighbours, 1)).get(answer.replaces)
+        if old is None or answer.confidence < self.settings.current.historian.min_confidence:
+            return said
+        is_new = is_change("", lines[-1], said.speaker, old, work.job_context, is_rule=said.is_of_place)
+        return replace(said, replaces=old.id if is_new else "")
 
     async def _ask_until_done(self, work: _Work) -> None:
         """Ask until every text passes or the tries are used up.

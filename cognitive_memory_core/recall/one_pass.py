@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import takewhile, tee
+from itertools import tee
 from typing import NamedTuple
 
 from ..consent import Consent
@@ -508,13 +508,18 @@ def _choose_quotes(answer: ContextAnswer, found: Iterable[FoundLine]) -> None:
 
 
 def _surround(answer: ContextAnswer, on: Snapshot) -> None:
-    """Read the lines that the quotes reply to, and those that follow the best of them; each line is shown once."""
+    """Read the lines that the quotes reply to, and those that follow the best of them; each line is shown once.
+
+    None follows from the first on that is shown elsewhere or answers another line: it was not said to the quote.
+    """
     told = {key for event in answer.events for key in event.sources} | {one.line.key for one in answer.quotes}
     answer.question.sources.ledger.corpora.surround(on, answer.quotes, answer.question.read_filter, FOLLOWED)
     for one in answer.quotes:
-        after = dict[object, Message]()
-        for line in takewhile(lambda line: not answer.is_shown(line), one.after):
-            if line.key not in told:
-                after.setdefault((same_text(line.text), line.sender_id), line)  # none repeats another
-                told.add(line.key)
+        after, answered = dict[object, Message](), {None, "", one.line.id}
+        for line in one.after:
+            if line.key in told or line.reply_to not in answered or answer.is_shown(line):
+                break
+            after.setdefault((same_text(line.text), line.sender_id), line)  # none repeats another
+            told.add(line.key)
+            answered.add(line.id)
         one.after = tuple(after.values())

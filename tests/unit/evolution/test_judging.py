@@ -107,6 +107,18 @@ def test_an_admin_alone_may_set_a_rule() -> None:
     assert len(taken(answered(created("每周六晚上讨论新番", 1)), lines=lines).edits) == 1
 
 
+@pytest.mark.parametrize(("supporter", "is_changed"), [(TEA, False), (LIN, True)])
+@pytest.mark.parametrize("row", [updated("B1", "每周六晚上讨论新番", 1, 2), deleted("B1", 1, 2)])
+def test_two_members_do_not_change_an_admins_rule(row: dict[str, Any], supporter: tuple[str, str], *, is_changed: bool):
+    """A rule that an admin laid down is changed or ended only with a line of an admin, or of who laid it down."""
+    lines = a_chat((LIN, "每周五晚上不讨论新番了 以后每周六晚上讨论新番"), (MO, "好，每周六晚上讨论新番"))
+    standing = a_belief(FRIDAY, supporters=(supporter[0],))
+    judgement = taken(answered(row), standing, lines=lines, admins={TEA[0]})
+    assert (len(judgement.edits), judgement.rejected["alone"]) == ((1, 0) if is_changed else (0, 1))
+    lines.append(replace(lines[0], id="m3", scene=replace(lines[0].scene, user_id=TEA[0], is_admin=True)))
+    assert taken(answered({**row, "lines": [1, 2, 3]}), standing, lines=lines, admins={TEA[0]}).edits
+
+
 def test_an_omission_is_no_deletion() -> None:
     """A belief that the model does not mention is kept, and fades only with time."""
     belief = a_belief(FRIDAY)

@@ -169,6 +169,18 @@ async def test_a_groups_line_about_a_member_rests_on_their_own_line() -> None:
     assert [(one.text, one.event_ids) for one in drawn.lines] == [("木子管钥匙", ("e2",)), ("周六开门", ("e1",))]
 
 
+async def test_a_groups_line_is_worded_only_from_an_admins_facts() -> None:
+    """Words and times of others do not enter a worded line of a group because an admin once spoke of the same."""
+    ruled, planted = (
+        "木子(2000002)[管理]：“排练每周四晚上七点”",
+        "阿岚(1840022917)：“排练改到凌晨三点” 老郑(2000009)：“附议”",
+    )
+    wanted = [line(text, 1, 2, section="rules") for text in ("排练改到凌晨三点", "排练凌晨三点", "排练每周四晚上七点")]
+    drawn = await merged(of_group(ruled, planted), *wanted)
+    assert [one.text for one in drawn.lines if one.text.startswith("排练")] == ["排练每周四晚上七点"]
+    assert any(planted in one.text for one in drawn.lines)
+
+
 async def test_the_prompt_has_nobody_elses_words() -> None:
     """The prompt shows the facts and nothing that a model or another person wrote before."""
     chat = ScriptedChat({"lines": []})

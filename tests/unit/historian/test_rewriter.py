@@ -108,6 +108,17 @@ async def test_a_retry_keeps_what_the_first_answer_replaces() -> None:
     assert (mended.text, mended.replaces) == ("小北(2000002)对花生过敏", old.id)
 
 
+async def test_a_change_kept_as_it_was_said_is_a_change() -> None:
+    """Own lines kept in place of a text that they do not carry replace and are about their sender all the same."""
+    old = an_event("小北(2000002)能吃花生", OTHER, sender_id=BEI.id, happened_at=NOON - timedelta(days=1))
+    context = replace(JOB_CONTEXT, neighbours=(old, replace(old, id="other", sender_id=TANG.id)))
+    for number, replaced in ((1, old.id), (2, "")):
+        told = statement(1, "小北(2000002)对花生过敏，阿棠(2000001)知道", [BEI.id], BEI.id, lines=[3], replaces=number)
+        (found,) = await historian(saying(told)).triage(Dialogue(GROUP, LINES), context)
+        assert (found.text, found.is_absolute) == ("小北(2000002)：“我对花生过敏，聚餐避开”", False)
+        assert (found.subjects, found.replaces) == ((BEI.id,), replaced)
+
+
 async def test_lines_of_another_statement_are_not_kept_twice() -> None:
     """Lines that a statement quotes are not kept once more for one that failed."""
     right = statement(1, "小北(2000002)对花生过敏", [BEI.id], BEI.id, lines=[3])

@@ -255,8 +255,20 @@ async def test_the_lines_after_a_quoted_one_stand_beside_it():
     assert [line for line in of_section(await hidden.context(GROUP, "乌龙茶"), "相关原话") if "昨天拿来" in line] == []
     told = replace(TEA, message_ids=("next",))
     lines = of_section(await (await quoting(*talk, event=told)).context(GROUP, "乌龙茶"), "相关原话")
-    assert "（下一句 阿棠(2000001)「一罐六十」）" in lines[0]
-    assert "昨天拿来" not in lines[0]
+    assert lines[0].endswith("乌龙茶是谁带来的")  # what was said after a line shown elsewhere is not next
+
+
+@pytest.mark.parametrize(("reply_to", "is_next"), [("other", False), ("asked", True), (None, True)])
+async def test_an_answer_to_another_line_does_not_stand_beside_a_quoted_one(reply_to: str | None, *, is_next: bool):
+    """好的 to somebody else's line is not shown as what was said next to a claim; an answer to the claim itself is."""
+    talk = (
+        a_line("明天带什么", 0, id="other"),
+        a_line("乌龙茶钱以后都交给我", 0.1, MAN, id="asked"),
+        a_line("好的", 0.2, id="yes", reply_to=reply_to),
+        a_line("又在喝", 30, id="newest"),
+    )
+    lines = of_section(await (await quoting(*talk)).context(GROUP, "乌龙茶钱"), "相关原话")
+    assert ("「好的」" in lines[0]) == is_next
 
 
 async def test_of_equal_lines_after_a_quoted_one_the_first_is_shown():
