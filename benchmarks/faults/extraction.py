@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import quote
 
@@ -91,7 +91,7 @@ async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
             "丙": core.Scene.private(one, user_name=name),
         }
         for word, scene in scenes.items():
-            line = core.Message(f"{word}{number}", scene, f"我喜欢{word}号暗语{number}", datetime.now(UTC))
+            line = core.Message(f"{word}{number}", scene, f"我喜欢{word}号暗语{number}", datetime.now(timezone.utc))
             await memory.consider(scene, [line])
     while not await memory.drain(theatre.PATIENCE):
         pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from itertools import count
 from typing import Any
 
@@ -57,7 +57,7 @@ async def _answers(memory: core.CognitiveMemory, payload: str, protocol: str) ->
     for number in range(2):
         await theatre.told(scene, f"阿棠({user}) 爱喝茶{payload}", memo=payload[:400])
         said = f"我爱喝第 {number} 号茶{payload}"
-        await memory.consider(scene, [core.Message(f"{group}-{number}", scene, said, datetime.now(UTC))])
+        await memory.consider(scene, [core.Message(f"{group}-{number}", scene, said, datetime.now(timezone.utc))])
     while not await memory.drain(theatre.PATIENCE):
         pass
     for call in CALLS:

@@ -154,7 +154,7 @@ async def _refusal(data: Path) -> str:
 
 
 def _tree(folder: Path) -> dict[str, tuple[bytes, int]]:
-    files = (path for path in folder.rglob("*") if path.is_file())
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock")  # empty: it is locked
     return {os.fspath(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
-from typing import Annotated, Any, cast, get_type_hints
+from typing import Annotated, Any, cast
 
 from .. import sentences
 from ..domain.profile import EntityType
@@ -130,11 +130,10 @@ Entity = Annotated[EntityType | None, Kind(read_entity, _ENTITY, {})]
 @cache
 def parameters_of(action: Action) -> Mapping[str, tuple[Kind, bool]]:
     """Return the parameters that an action declares, each with whether it is required."""
-    hints = get_type_hints(action, include_extras=True)
     return {
         name: (kind, one.default is Parameter.empty)
-        for name, one in signature(action).parameters.items()
-        for kind in getattr(hints.get(name), "__metadata__", ())
+        for name, one in signature(action, eval_str=True).parameters.items()
+        for kind in getattr(one.annotation, "__metadata__", ())
     }
 
 

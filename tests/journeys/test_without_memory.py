@@ -71,7 +71,8 @@ async def test_disk_full(tmp_path: Path) -> None:
             assert "remember=StorageRefused" in answer
             assert _jobs(bot) <= before
             junk.unlink()
-            assert "StorageRefused" not in await client.ask("第三句说橘子", group=GROUP)
+            answer = await client.ask("第三句说橘子", group=GROUP)
+            assert "StorageRefused" not in answer.partition(" text=")[0]  # the context may quote the answer before
             assert "第三句说橘子" in await client.ask_until("橘子", "第三句说橘子", group=GROUP)
 
 
