@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
 
+from .event import Quote
 from .figures import Spending
 from .job import QueueCounts
 from .scope import Scope
@@ -48,11 +49,12 @@ class TeacherShare:
 
 @dataclass(frozen=True)
 class QuotedEvent:
-    """The beginning of an event's text, for an example."""
+    """The beginning of an event's text, for an example, and of its quotes: a model worded the text."""
 
     id: str
     text: str
     happened_at: datetime
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from itertools import chain
 
 import orjson
 
+from ..domain.event import exchange
 from ..domain.quality import Examination, QualityReport, QuotedEvent
 from ..domain.scope import Scope
 from ..sentences import report as words
-from ..sentences.context import SOMEBODY
+from ..sentences.context import IN_WORDS, SOMEBODY
 
 MOST_PLACES = 30  # shown; the rest is in the JSON
 NAMED_FLAWS = 0.1  # share of events that do not stand on their own, from which the gist says so
@@ -125,7 +126,9 @@ def _examined(found: Examination | None, zone: tzinfo) -> Iterator[list[str]]:
         return
 
     def quoted(event: QuotedEvent) -> str:
-        return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {event.text}"
+        told = exchange(event.quotes)
+        words = IN_WORDS.format(words=told) if event.quotes and told != event.text else ""
+        return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {event.text}{words}"
 
     rows = tuple((words.FLAW[one.flaw], str(one.count), "；".join(map(quoted, one.examples))) for one in found.flaws)
     examined = words.EXAMINED.format(count=found.examined) if rows else words.NO_FLAWS

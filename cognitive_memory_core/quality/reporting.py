@@ -35,18 +35,20 @@ from ..text.spans import unquoted
 
 EXAMPLES = 20
 FLAW_EXAMPLES = 3
-QUOTED = 80  # characters
+QUOTED, QUOTES = 80, 3  # characters of a text and of a quote, and quotes of an event
 
 
-def examined(events: Sequence[Event], hide: Callable[[str], str], least_confidence: float) -> Examination:
+def examined(events: Sequence[Event], redacted: Callable[[Event], Event], least_confidence: float) -> Examination:
     """Examine events, given latest first; takes seconds for many events, so call it off the event loop.
 
-    ``hide`` redacts the quoted texts. An event that does not stand on its own is counted once for each flaw: the kinds
-    of its offences, and "unsure" if its confidence is below ``least_confidence``; "unworded" if it has neither.
+    ``redacted`` redacts what is quoted. An event that does not stand on its own is counted once for each flaw: the
+    kinds of its offences, and "unsure" if its confidence is below ``least_confidence``; "unworded" if it has neither.
     """
 
     def quoted(event: Event) -> QuotedEvent:
-        return QuotedEvent(event.id, shortened(hide(event.text), QUOTED), event.happened_at)
+        told = redacted(event)
+        quotes = (replace(quote, text=shortened(quote.text, QUOTED)) for quote in told.quotes[:QUOTES])
+        return QuotedEvent(event.id, shortened(told.text, QUOTED), event.happened_at, tuple(quotes))
 
     known = {(event.scope, event.id): event for event in events}
     replaced = [(old, new) for new in events if (old := known.get((new.scope, new.replaces)))]
@@ -137,7 +139,7 @@ class Reporting:
 
             def compared() -> Examination:
                 shown = [one for one in found if hidden.isdisjoint((one.sender_id, *one.subjects))]
-                return examined(shown, self.consent.hidden, least)
+                return examined(shown, self.consent.redacted, least)
 
             return await asyncio.to_thread(compared)
 

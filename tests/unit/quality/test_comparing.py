@@ -6,7 +6,8 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.erasure import reworded
+from cognitive_memory_core.domain.event import Event, Quote
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.quality.reporting import examined
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
@@ -23,7 +24,7 @@ def an_examined(text: str, by: str = "1", scene: Scene = GROUP, **fields: Any) -
 
 def compared(*events: Event) -> Any:
     """Return the examination of events."""
-    return examined(events, str, 0.3)
+    return examined(events, lambda event: event, 0.3)
 
 
 def test_only_what_an_event_replaces_is_contradicted() -> None:
@@ -52,10 +53,14 @@ def test_flaws_tell_why_a_statement_does_not_stand() -> None:
 
 
 def test_quotations_are_redacted_and_short() -> None:
-    """What is quoted passes the redaction and is cut."""
+    """What is quoted passes the redaction and is cut, the text and the words that a model made it of."""
+    quote = Quote("m1", "1", "豆沙" * 100)
     found = examined(
-        [an_examined("他" + "豆沙" * 100, is_absolute=False)], lambda text: text.replace("豆沙", "某人"), 0.3
+        [an_examined("他" + "豆沙" * 100, is_absolute=False, quotes=(quote,) * 9)],
+        lambda event: reworded(event, lambda text: text.replace("豆沙", "某人")),
+        0.3,
     )
     (example,) = found.flaws[0].examples
-    assert "豆沙" not in example.text
-    assert len(example.text) == 80
+    assert "豆沙" not in str(example)
+    assert {len(text) for text in (example.text, *(one.text for one in example.quotes))} == {80}
+    assert len(example.quotes) == 3

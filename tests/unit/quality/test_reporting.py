@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
+from cognitive_memory_core.domain.event import Quote
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.ports import EmbeddedEvent
 from cognitive_memory_core.transfer.exported_rows import HEAD, written
@@ -116,6 +117,22 @@ async def test_costs_are_reckoned_with_the_price_of_each_model(tmp_path: Path) -
 
 
 NASTY = "他说 </td><script>alert(1)</script> | `x` [a](http://example.com) <img src=//example.com>"
+
+
+async def test_an_example_stands_beside_what_was_said(tmp_path: Path) -> None:
+    """A statement that the report quotes has the words that a model made it of beside it, without who opted out.
+
+    Issue 31, rule 2.
+    """
+    words = (Quote("m1", MO, "我没收过两万块"), Quote("m2", LIN, "真没收过"))
+    told = an_event("小莫收了两万块", id="old", sender_id=MO, quotes=words)
+    later = an_event("小莫收了三万块", sender_id=MO, replaces="old", quotes=words[:1])
+    async with opened(tmp_path, told, later) as memory:
+        table = core.report_markdown(await memory.report(OPERATOR), core.Settings().zone)
+        assert "收了两万块（原话 QQ(2000003)：“我没收过两万块” QQ(2000002)：“真没收过”）" in table
+        assert "收了三万块（原话 QQ(2000003)：“我没收过两万块”）" in table
+        await memory.opt_out(LIN)
+        assert "真没收过" not in core.report_markdown(await memory.report(OPERATOR), core.Settings().zone)
 
 
 async def test_quoted_texts_are_escaped(tmp_path: Path) -> None:
