@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
 
-from .event import Quote, duplicate_key
+from .event import Event, Quote, duplicate_key
 from .ids import derived_id
 from .message import Message
 from .scope import Scope
@@ -30,7 +30,8 @@ class Belief:
     whether this is the last. ``supporters`` are the people whose messages (``message_ids``) say it, ``event_ids`` the
     events made from these messages. ``weighed_at`` is when the strength was last raised or lowered. ``is_barred``: an
     admin retired the belief, and evolution does not create it again. ``quotes`` are the messages of who said it first,
-    as far as the log has them: a model worded the statement. They are read where a belief is shown, and never stored.
+    or, of those that the log has no more, what its events quote: a model worded the statement. They are read where a
+    belief is shown, and never stored.
     """
 
     id: str
@@ -78,11 +79,15 @@ class Belief:
         """The key (:func:`duplicate_key`) that equal statements share."""
         return duplicate_key(self.statement)
 
-    def quoting(self, lines: Iterable[Message]) -> Belief:
-        """Return the belief with those of these lines that are its quotes."""
-        first = next(iter(self.supporters), "")
-        own = (line.as_quote() for line in lines if line.sender_id == first and line.id in self.message_ids)
-        return replace(self, quotes=tuple(own) if first else ())
+    def quoting(self, lines: Iterable[Message], events: Iterable[Event] = ()) -> Belief:
+        """Return the belief with those of these lines that are its quotes; if there is none, those of its events."""
+        first, own = next(iter(self.supporters), ""), frozenset(self.message_ids)
+        said = (line.as_quote() for line in lines if line.id in own)
+        told = (quote for event in events if event.id in self.event_ids for quote in event.quotes)
+        for quotes in (said, told) if first else ():
+            if found := {one.message_id: one for one in quotes if one.sender_id == first and one.message_id in own}:
+                return replace(self, quotes=tuple(found.values()))
+        return replace(self, quotes=())
 
 
 @dataclass(frozen=True)

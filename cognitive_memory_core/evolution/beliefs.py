@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from .. import sentences
+from ..consent import Consent
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, ChangeAction, logged
+from ..domain.message import Message
 from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, MistakeError, UnknownBelief
 from ..ports import Clock
 from ..store.beliefs import BeliefBook
+from ..store.events import EventLedger
 
 OPERATOR = "operator"  # who changed a belief, where an operator did
 
@@ -21,6 +25,22 @@ def group_of(scene: Scene) -> Scope:
     if scene.kind == "private":
         raise BadArgument(sentences.caller.ONLY_GROUPS)
     return scene.scope
+
+
+async def quoting(
+    beliefs: Sequence[Belief],
+    scope: Scope,
+    find: Callable[[Scope, Collection[str]], Awaitable[list[Message]]],
+    events: EventLedger,
+    consent: Consent,
+) -> list[Belief]:
+    """Return beliefs of a place with their quotes; ``find`` returns lines of the place by their ids."""
+    place = Scene.operator(scope.agent, group_id=scope.place_id)
+    ids = {line_id for one in beliefs for line_id in one.message_ids}
+    lines = consent.shown(place, await find(scope, ids)) if ids else []
+    gone = [event_id for one in beliefs if not one.quoting(lines).quotes for event_id in one.event_ids]
+    told = consent.shown(place, await events.fetch(gone)) if gone else []
+    return [one.quoting(lines, told) for one in beliefs]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ..store.ledger import Ledger
 from ..tasks import completed
 from ..text.cleaning import described
 from ..text.names import clean_name
-from .beliefs import group_of
+from .beliefs import group_of, quoting
 from .judging import Judgement
 from .support import NumberedChat
 
@@ -153,12 +153,11 @@ class Evolver:
     ) -> tuple[Judgement, int]:
         settings, opted_out = self.settings.current.evolution, self.consent.opted_out
         shown: list[Belief] = []  # without people who opted out
-        of_beliefs = {line_id for belief in beliefs for line_id in belief.message_ids}
-        said = await self.ledger.log.find(job_context.place, of_beliefs) if of_beliefs else []
         for belief in beliefs:
             supporters = tuple(one for one in belief.supporters if one not in opted_out)
-            told = replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters)
-            shown.append(told.quoting(map(self.consent.redacted, said)))
+            shown.append(replace(belief, statement=self.consent.hidden(belief.statement), supporters=supporters))
+        ledger = self.ledger
+        shown = await quoting(shown, job_context.place, ledger.log.find, ledger.events, self.consent)
         ask = await asyncio.to_thread(prompts.evolve, shown, lines, job_context, most=settings.max_beliefs)
         proposals, unreadable = await chat.ask(ask)
         retired = await self.ledger.beliefs.page(job_context.place, "deprecated", MOST_BARRED)

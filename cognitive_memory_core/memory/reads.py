@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import secrets
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -334,13 +334,16 @@ class Reads:
 
     async def _worded(self, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:
         """Return those of the beliefs that may be seen, with present names and their quotes."""
-        opened, place = self._opened, Scene.operator(scope.agent, group_id=scope.place_id)
+        from ..evolution.beliefs import quoting  # noqa: PLC0415  # loaded with an open memory
+
+        opened = self._opened
+
+        async def lines(scope: Scope, ids: Collection[str]) -> list[Message]:
+            return await opened.names.of(await opened.buffer.find(scope, ids))
+
         named = await opened.names.of(beliefs)
         shown = [one for belief in named if (one := opened.consent.belief(scope, belief))]
-        ids = {line_id for one in shown for line_id in one.message_ids}
-        lines = await opened.names.of(await opened.buffer.find(scope, ids)) if ids else []
-        said = opened.consent.shown(place, lines)
-        return [one.quoting(said) for one in shown]
+        return await quoting(shown, scope, lines, opened.ledger.events, opened.consent)
 
     async def _quoted(self, scope: Scope, changes: Sequence[Change]) -> list[Change]:
         """Return those of the changes that may be seen, with the quotes of the versions before and after."""

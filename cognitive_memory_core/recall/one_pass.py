@@ -201,6 +201,7 @@ class ContextAnswer(Answer):
     beliefs: Sequence[Belief] = ()
     newer: Sequence[Event] = ()  # than these beliefs, replacing events on which they rest
     basis: Sequence[Message] = ()  # lines on which these beliefs rest, oldest first
+    told: Sequence[Event] = ()  # on which those of these beliefs rest whose lines the log has no more
     people: KnownPlaces = field(default_factory=lambda: NO_PLACES)
     profiles: TurnProfiles = field(default_factory=TurnProfiles)
     facts: Sequence[Event] = ()  # on which lines of these profiles rest that a model worded
@@ -252,6 +253,10 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
             answer.newer = [event for event in newer if event.scope == scene.scope]
             of_beliefs = [line_id for belief in answer.beliefs for line_id in belief.message_ids]
             answer.basis = at_once(sources.ledger.log.find, on, scene.scope, of_beliefs) if of_beliefs else ()
+            gone = [
+                one for belief in answer.beliefs if not belief.quoting(answer.basis).quotes for one in belief.event_ids
+            ]
+            answer.told = at_once(sources.ledger.events.fetch, on, gone) if gone else ()
     with answer.part("people"):
         shown_items = (*answer.events, *answer.beliefs, *answer.newer)
         answer.people = sources.names.people(on, shown_items, question.query.names.as_known(scene))

@@ -83,8 +83,8 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         for event in answer.events
         if admits(event)
     ]
-    basis = [*filter(admits_line, answer.basis)]
-    beliefs = [belief_line(one.quoting(basis), zone, newer, here) for one in answer.beliefs]
+    basis, told = [*filter(admits_line, answer.basis)], [*filter(admits, answer.told)]
+    beliefs = [belief_line(one.quoting(basis, told), zone, newer, here) for one in answer.beliefs]
     quotes = [
         quotation_line(one, names.people, zone, [*filter(admits_line, one.after)])
         for one in answer.quotes

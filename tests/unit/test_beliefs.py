@@ -198,6 +198,43 @@ async def test_newer_events_stand_beside_a_belief(tmp_path: Path) -> None:
         assert line_shown.endswith("后来：豆沙(2000001)：“讨论新番改到每周六晚上吧”）")
 
 
+async def test_the_words_of_a_belief_outlive_the_log(tmp_path: Path) -> None:
+    """A belief whose lines the log has no more is shown with what its events quote, until these are forgotten.
+
+    Issue 31: quotes outlive the log, as statements do.
+    """
+    prompts: list[str] = []
+
+    def reader(question: Question) -> object:
+        if question.name == TRIAGE:
+            said = statement(1, FRIDAY, [GROUP.group_id], TEA[0], lines=[1])
+            return shaped(question, said, should_remember=True, reason="定了")
+        prompts.append(question.prompt)
+        return answered(created(FRIDAY, 1))
+
+    clock, live = FrozenClock(), core.Settings(vector_store=STRONG)
+    async with core.CognitiveMemory.open(
+        live, tmp_path / "data", background=False, clock=clock, chat=Puppet(reader)
+    ) as memory:
+        (line,) = a_chat((TEA, CHAT[0][1]), at=clock.now())
+        line = replace(line, scene=replace(line.scene, is_admin=True))
+        await memory.observe(line)
+        await memory.consider(line.scene, [line])
+        assert await memory.drain(30)
+        clock.advance(hours=1)
+        assert (await memory.evolve(line.scene)).created == 1
+        await memory._opened.ledger.log.prune(clock.now())
+        assert await memory.recent_messages(GROUP, 9) == []
+        (belief,) = (await memory.beliefs(GROUP)).beliefs
+        assert [(one.sender_id, one.text) for one in belief.quotes] == [(TEA[0], CHAT[0][1])]
+        assert f"据 豆沙(2000001) 2026-03-04「{CHAT[0][1]}」" in (await memory.context(GROUP, "哪天讨论新番")).text
+        await memory.observe(a_chat((LIN, "今天吃什么"), at=clock.now(), first=9)[0])
+        await memory.evolve(GROUP)
+        assert f"{FRIDAY}（原话“{CHAT[0][1]}”）" in prompts[-1]
+        await memory.forget_event(line.scene, belief.event_ids[0])
+        assert CHAT[0][1] not in str(await memory.beliefs(GROUP)) + (await memory.context(GROUP, "哪天讨论新番")).text
+
+
 async def test_a_group_profile_does_not_repeat_its_beliefs(tmp_path: Path) -> None:
     """A line of the group's profile that rests on a shown belief's events alone is left out; others stay."""
     tea, both = "每周五晚上讨论新番", "周五讨论新番，不剧透"
