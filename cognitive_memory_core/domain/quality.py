@@ -108,11 +108,12 @@ class Backlog:
 
 @dataclass(frozen=True)
 class MissedRecall:
-    """A question for which a stored event should have been found, as an operator noted it."""
+    """A question for which a stored event should have been found, as an operator noted it, and the event's quotes."""
 
     question: str
     wanted: str
     noted_at: datetime
+    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)
