@@ -17,7 +17,7 @@ from .domain.answer import Hit
 from .domain.belief import Belief, Change, change_without_people, without_people
 from .domain.consent import Incognito, PlaceSwitch, Switch
 from .domain.erasure import Tombstones, reworded
-from .domain.event import MEMORY_KINDS, Event, MissedEvent, without_quotes
+from .domain.event import MEMORY_KINDS, Event, without_quotes
 from .domain.ids import checked_id
 from .domain.instants import Interval
 from .domain.message import Message
@@ -182,13 +182,6 @@ class Consent:
             return reworded(left or replace(item, text=sentences.context.SOMEBODY, quotes=()), self._hide)
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
-
-    def missed(self, case: MissedEvent) -> MissedEvent:
-        """Return a case without the quotes of people who opted out, redacted."""
-        hide = self.hidden
-        left = (quote for quote in case.quotes if quote.sender_id not in self.opted_out)
-        quotes = tuple(replace(one, text=hide(one.text), sender_name=hide(one.sender_name)) for one in left)
-        return replace(case, text=hide(case.text), wanted=hide(case.wanted), quotes=quotes)
 
     def admitted(self, work: Work) -> Work:
         """Return a turn or dialogue without lines that must not be stored, with people who opted out redacted.

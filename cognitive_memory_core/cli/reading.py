@@ -13,7 +13,7 @@ from typing import Literal
 
 from .. import sentences
 from ..directory_owner import is_owned
-from ..domain.event import MEMORY_KINDS, exchange
+from ..domain.event import MEMORY_KINDS
 from ..domain.ids import checked_id
 from ..domain.job import FailedJob
 from ..domain.reading import ReadFilter
@@ -48,8 +48,7 @@ async def search(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         event, place = hit.event, sentences.report.place(hit.event.group_id, hit.event.user_id)
         at = event.happened_at.astimezone(settings.zone)
         lines.append(f"{at:%Y-%m-%d %H:%M}  {hit.score:.2f}  [{place}]  {event.text}")
-        is_worded = bool(event.quotes) and exchange(event.quotes) != event.text  # by a model
-        lines += [f"    {spoken(event)}"] if is_worded else []
+        lines += [f"    {spoken(event)}"] if event.quotes and event.is_absolute else []  # a model worded the text
         told = {name: getattr(event, name) for name in ("id", "kind", "text", "group_id", "user_id", "sender_id")}
         quotes = [{"sender_id": quote.sender_id, "text": quote.text} for quote in event.quotes]
         at_score = {"happened_at": event.happened_at.isoformat(), "score": round(hit.score, 4)}

@@ -273,8 +273,8 @@ def duplicate_key(text: str) -> str:
 class MissedEvent:
     """A failed recall that an operator noted: what a person said in a place, and the event that it should have found.
 
-    ``text`` was said by ``user_id``. ``wanted`` is the text of the event, with its ``quotes``; they are set when a case
-    is read from the ledger and empty when it is stored.
+    ``text`` was said by ``user_id``. ``wanted`` is the text of the event; it is set when a case is read from the ledger
+    and "" when it is stored.
     """
 
     id: str
@@ -284,4 +284,3 @@ class MissedEvent:
     event_id: str
     noted_at: datetime
     wanted: str = ""
-    quotes: tuple[Quote, ...] = ()

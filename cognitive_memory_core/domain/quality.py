@@ -108,12 +108,11 @@ class Backlog:
 
 @dataclass(frozen=True)
 class MissedRecall:
-    """A question for which a stored event should have been found, as an operator noted it, and the event's quotes."""
+    """A question for which a stored event should have been found, as an operator noted it."""
 
     question: str
     wanted: str
     noted_at: datetime
-    quotes: tuple[Quote, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -157,21 +157,19 @@ class Suggesting:
             if accept:
                 events = await self.events.fetch(suggestion.event_ids)
                 messages = dict.fromkeys(message for one in events for message in one.message_ids)
-                told = (one.sender_id for one in suggestion.quotes if one.sender_id in suggestion.people)
-                people = tuple(dict.fromkeys((*told, *suggestion.people)))  # whose words the draft tells comes first
                 belief = Belief(
                     derived_id("accepted", suggestion.id),
                     suggestion.scope,
                     suggestion.draft,
                     tags=(sentences.caller.SUGGESTION_KINDS[suggestion.kind],),
-                    strength=first_strength(len(people)),
+                    strength=first_strength(len(suggestion.people)),
                     change_summary=sentences.caller.SUGGESTION_ACCEPTED,
                     created_at=now,
                     updated_at=now,
                     weighed_at=now,
                     message_ids=tuple(messages),
                     event_ids=suggestion.event_ids,
-                    supporters=people,
+                    supporters=suggestion.people,
                 )
                 change = logged("create", belief, None, sentences.caller.SUGGESTION_ACCEPTED, now, by=by)
                 await self.beliefs.commit([BeliefEdit(belief, None, change)])  # nothing, if an equal one is active

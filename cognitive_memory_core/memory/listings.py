@@ -215,7 +215,8 @@ class Listings:
     async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
         """Return the noted cases of failed recall, the latest first."""
         found = await self.quality.missed(operators_agent(scene), limit, offset, without=self.consent.opted_out)
-        return [*map(self.consent.missed, found)]
+        hide = self.consent.hidden
+        return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in found]
 
     async def drop_missed(self, scene: Scene, case_id: str) -> None:
         """Delete a noted case of failed recall."""

@@ -8,7 +8,7 @@ from itertools import chain
 
 import orjson
 
-from ..domain.event import Quote, exchange
+from ..domain.event import exchange
 from ..domain.quality import Examination, QualityReport, QuotedEvent
 from ..domain.scope import Scope
 from ..sentences import report as words
@@ -103,10 +103,7 @@ def _shown(report: QualityReport, zone: tzinfo) -> Iterator[list[str]]:
         since=words.FACTS_SINCE.format(at=f"{at.astimezone(zone):%m-%d %H:%M}") if at else "",
     )
     yield _section(words.WAITING, (waiting,))
-    missed = [
-        f"[{one.noted_at.astimezone(zone):%Y-%m-%d}] {one.question} → {_worded(one.wanted, one.quotes)}"
-        for one in report.missed
-    ]
+    missed = [f"[{one.noted_at.astimezone(zone):%Y-%m-%d}] {one.question} → {one.wanted}" for one in report.missed]
     yield _section(words.MISSED, tuple(missed) or (words.NO_MISSED,))
 
 
@@ -129,7 +126,9 @@ def _examined(found: Examination | None, zone: tzinfo) -> Iterator[list[str]]:
         return
 
     def quoted(event: QuotedEvent) -> str:
-        return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {_worded(event.text, event.quotes)}"
+        told = exchange(event.quotes)
+        words = IN_WORDS.format(words=told) if event.quotes and told != event.text else ""
+        return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {event.text}{words}"
 
     rows = tuple((words.FLAW[one.flaw], str(one.count), "；".join(map(quoted, one.examples))) for one in found.flaws)
     examined = words.EXAMINED.format(count=found.examined) if rows else words.NO_FLAWS
@@ -154,12 +153,6 @@ def _costs(report: QualityReport) -> Iterator[list[str]]:
     lines += [] if all(cost.model for cost in report.costs) else [words.NO_MODEL_NAMED]
     head = (words.PURPOSE, words.MODEL, words.CALLS, words.TOKENS, words.ANSWERED, words.BAD, words.PRICE)
     yield _section(words.COSTS, tuple(lines) if rows else (words.NO_SPENDING,), head, rows, 2)
-
-
-def _worded(text: str, quotes: Sequence[Quote]) -> str:
-    """Return an event's text with the words behind it that a model made it of."""
-    told = exchange(quotes)
-    return text + IN_WORDS.format(words=told) if quotes and told != text else text
 
 
 def _percent(share: float) -> str:

@@ -91,7 +91,7 @@ class Reporting:
 
         With ``examine`` the texts of events are read, too: in a thread, and in seconds if there are many.
         """
-        ledger, settings, now = self.ledger.quality, self.settings.current, self.clock.now()
+        ledger, settings, hide, now = self.ledger.quality, self.settings.current, self.consent.hidden, self.clock.now()
         since = now.astimezone(settings.zone).date() - timedelta(days=days - 1)
         waiting = await self.ledger.facts.waiting()
         tallies, counted = await ledger.tallies(date.min), Counter[str]()
@@ -100,7 +100,7 @@ class Reporting:
         spent: dict[str, Spending] = {}
         for _, one in await self.ledger.housekeeping.spent(since):
             spent[one.purpose] = spent.get(one.purpose, Spending(one.purpose)).plus(one)
-        cases = map(self.consent.missed, await ledger.missed(agent, MISSED, without=self.consent.opted_out))
+        cases = await self.ledger.quality.missed(agent, MISSED, without=self.consent.opted_out)
         return QualityReport(
             at=now,
             days=days,
@@ -121,7 +121,7 @@ class Reporting:
                 min((one.since for one in waiting), default=None),
             ),
             costs=tuple(_costs(spent, settings, await self.lent() if self.lent else None)),
-            missed=tuple(MissedRecall(one.text, one.wanted, one.noted_at, one.quotes) for one in cases),
+            missed=tuple(MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases),
         )
 
     def _named(self, teachers: Sequence[TeacherShare]) -> tuple[TeacherShare, ...]:

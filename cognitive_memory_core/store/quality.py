@@ -120,7 +120,7 @@ class QualityLedger(Table):
     def missed(
         self, connection: Connection, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
     ) -> list[MissedEvent]:
-        """Return the cases of an agent, or of all, the latest first, each with its event's text and quotes.
+        """Return the cases of an agent, or of all, the latest first, each with its event's text.
 
         A case is left out if its event is forgotten, or if one of the people ``without`` asked the question, said the
         event, or is a subject of the event.
@@ -131,14 +131,13 @@ class QualityLedger(Table):
             (without, f"m.user_id NOT IN {LISTED} AND {NOT_OF}", (listed(sorted(without)),) * 3),
         )
         rows = connection.execute(
-            f"SELECT m.id, m.scope, m.user_id, m.text, m.at_us, {EVENT.of()}"
+            "SELECT m.id, m.scope, m.user_id, m.text, e.id, m.at_us, e.text"
             f" FROM missed m JOIN events e ON e.seq = m.event_seq WHERE {clause} ORDER BY m.seq DESC LIMIT ? OFFSET ?",
             (*values, bounded(limit), bounded(offset)),
         )
         return [
-            MissedEvent(case_id, Scope.of_key(scope), user_id, text, event.id, instant_of(at), event.text, event.quotes)
-            for case_id, scope, user_id, text, at, *row in rows
-            for event in (EVENT.read(row),)
+            MissedEvent(case_id, Scope.of_key(scope), user_id, text, event_id, instant_of(at), wanted)
+            for case_id, scope, user_id, text, event_id, at, wanted in rows
         ]
 
     @writes

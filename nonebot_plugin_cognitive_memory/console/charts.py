@@ -69,7 +69,7 @@ def costs(spent: Sequence[tuple[date, core.Spending]], until: date, days: int, l
         )
     ticks = [(round(n * step, 1), f"{until - timedelta(days=days - 1 - n):%m-%d}") for n in range(0, days, 5)]
     limit_y = round(HEIGHT - (HEIGHT - 14) * limit / most, 1) if 0 < limit <= most else None
-    return {"parts": parts, "purposes": purposes, "ticks": ticks, "limit_y": limit_y}
+    return {"parts": parts, "purposes": purposes, "ticks": ticks, "most": most, "limit_y": limit_y}
 
 
 def graph(answers: Sequence[core.Answering], bot: str) -> Drawn:

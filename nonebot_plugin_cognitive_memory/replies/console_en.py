@@ -539,6 +539,7 @@ WORDS: Mapping[str, str] = {
         " restart, and examine."
     ),
     "running.limit": "limit {count}",
+    "running.most": "at most {count} a day",
     "running.look": "Look",
     "running.models": "Whose models",
     "running.none_historian": "Rules, no model",

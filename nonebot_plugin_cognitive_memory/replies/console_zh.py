@@ -510,6 +510,7 @@ WORDS: Mapping[str, str] = {
     "running.how_set": "怎么设",
     "running.how_lines": "点一下全选，抄进 .env，换成自己的（PRICE 写输入/输出），重启，再到「好不好」里「检查一遍」。",
     "running.limit": "每天上限 {count}",
+    "running.most": "一天最多 {count} 次",
     "running.look": "去看",
     "running.models": "问的是谁的模型",
     "running.none_historian": "由规则整理，不用模型",

@@ -60,14 +60,9 @@ def test_report_has_two_forms(home: BotHome) -> None:
     assert (told["totals"]["events"], told["days"]) == (1, 7)
 
 
-@pytest.mark.parametrize("confidence", [0.9, 0.1])
-def test_search_shows_what_was_said_beneath_what_a_model_wrote(empty_home: BotHome, confidence: float) -> None:
-    """Beneath a model's statement, which may have left out a 不, stand the words that it was made of.
-
-    Also beneath one of which the model was unsure, which stands as not absolute.
-    """
-    told = statement(1, "阿棠(2000001)吃辣，海鲜也过敏", ["2000001"], "2000001", lines=[1])
-    said = {**told, "confidence": confidence}
+def test_search_shows_what_was_said_beneath_what_a_model_wrote(empty_home: BotHome) -> None:
+    """Beneath a model's statement, which may have left out a 不, stand the words that it was made of."""
+    said = statement(1, "阿棠(2000001)吃辣，海鲜也过敏", ["2000001"], "2000001", lines=[1])
 
     def twisting(question: Question) -> object:
         return shaped(question, said, should_remember=True)

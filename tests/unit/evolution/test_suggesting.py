@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from cognitive_memory_core.domain.event import Quote
 from cognitive_memory_core.errors import UnknownSuggestion
 from tests.support.builders import GROUP
 from tests.support.clock import NOON
@@ -70,19 +67,6 @@ async def test_what_was_dismissed_never_comes_back() -> None:
     )
     assert await group.suggestions() == []
     assert (await group.ledger.beliefs.page(GROUP.scope, "all", 10)).total == 0
-
-
-async def test_an_accepted_suggestion_rests_on_the_words_that_it_tells() -> None:
-    """A suggestion has the lines of the experience that its draft tells; who said them is first behind the belief.
-
-    Issue 31, rule 2.
-    """
-    told = Quote("m2", LIN, "关机，打开后盖取出纸，再重启，别先重启")
-    group = await SuggestingGroup.over(JAM, replace(JAM_AGAIN, quotes=(told,), message_ids=("m2",)))
-    suggestion = await group.decide(accept=True)
-    assert (suggestion.quotes, suggestion.people) == ((told,), (TANG, LIN))
-    (belief,) = (await group.ledger.beliefs.page(GROUP.scope, "active", 9)).beliefs
-    assert (belief.supporters, belief.message_ids) == ((LIN, TANG), ("m2",))
 
 
 async def test_an_accept_that_was_interrupted_is_repeated_harmlessly() -> None:

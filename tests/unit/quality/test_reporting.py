@@ -131,10 +131,6 @@ async def test_an_example_stands_beside_what_was_said(tmp_path: Path) -> None:
         table = core.report_markdown(await memory.report(OPERATOR), core.Settings().zone)
         assert "收了两万块（原话 QQ(2000003)：“我没收过两万块” QQ(2000002)：“真没收过”）" in table
         assert "收了三万块（原话 QQ(2000003)：“我没收过两万块”）" in table
-        await memory.listings.note_missed(OPERATOR, GROUP, "谁收了钱", "old")
-        assert "谁收了钱 → 小莫收了两万块（原话" in core.report_markdown(
-            await memory.report(OPERATOR), core.Settings().zone
-        )
         await memory.opt_out(LIN)
         assert "真没收过" not in core.report_markdown(await memory.report(OPERATOR), core.Settings().zone)
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cognitive_memory_core.domain.event import MissedEvent, Quote
+from cognitive_memory_core.domain.event import MissedEvent
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later
 
-TEA = an_event("阿棠爱喝茶", GROUP, id="tea", sender_id="2000001", quotes=(Quote("m", "2000001", "我爱喝茶"),))
+TEA = an_event("阿棠爱喝茶", GROUP, id="tea", sender_id="2000001")
 CASE = MissedEvent("1", GROUP.scope, "2000002", "豆沙问阿棠喝什么", "tea", NOON)
 
 
 async def test_cases_are_kept_once_with_their_event(ledger: Ledger) -> None:
-    """A case of a stored event is kept once and read with its text and quotes, the latest first; it can be dropped."""
+    """A case of a stored event is kept once and read with that event's text, the latest first; it can be dropped."""
     await ledger.events.commit(a_draft(TEA))
     later_case = replace(CASE, id="2", text="再问", noted_at=later(hours=1))
     for case in (CASE, replace(CASE, text="别的"), later_case, replace(CASE, id="3", event_id="unknown")):
         await ledger.quality.note_missed(case)
-    wanted = [replace(one, wanted=TEA.text, quotes=TEA.quotes) for one in (later_case, CASE)]
+    wanted = [replace(one, wanted=TEA.text) for one in (later_case, CASE)]
     assert await ledger.quality.missed("default", 9) == wanted == await ledger.quality.missed(None, 9)
     assert await ledger.quality.missed("default", 1, 1) == wanted[1:]
     assert await ledger.quality.missed("another", 9) == []
