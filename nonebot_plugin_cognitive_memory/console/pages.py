@@ -78,8 +78,7 @@ def headline(event: core.Event) -> str:
 
 def beneath(event: core.Event, zone: tzinfo) -> list[core.Quote]:
     """Return the words on which an event rests, its voice's first; none if its headline says the same."""
-    said = [quote for quote in event.quotes if quote.message_id or quote.sender_id]  # no correction by hand
-    said.sort(key=lambda quote: quote.sender_id != event.sender_id)
+    said = sorted(event.quotes, key=lambda quote: quote.sender_id != event.sender_id)
     return said if words_beneath(headline(event), said, zone) else []
 
 

@@ -96,13 +96,14 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
     if not event.is_absolute and not event.quotes:
         told.append("这条没能说清是谁或什么时候，只作参考")
     distinct = list({(line.scene.user_id, line.text): line for line in lines}.values())
-    if event.sender_id and event.quotes:
+    quotes = event.quotes if event.sender_id or shown.beneath(event) else ()  # a note of the bot's may be its text
+    if quotes:
         told.append("原话：")
-        for quote in event.quotes[:SOURCES]:
+        for quote in quotes[:SOURCES]:
             at = f"{quote.sent_at.astimezone(shown.zone):%m-%d %H:%M} " if quote.sent_at else ""
             named = (quote.sender_name or f"QQ({quote.sender_id})") if quote.sender_id else "机器人"
             told.append(f"{at}{named}：{short(quote.text)}")
-    elif distinct:
+    if distinct and not (event.sender_id and quotes):
         told.append("出自（同样的话只列一次）：" if event.count > 1 else "出自：")
         told += [
             f"{line.sent_at.astimezone(shown.zone):%m-%d %H:%M} {speaker_of(line)}：{short(line.text)}"

@@ -154,6 +154,36 @@ async def test_no_chat_reply_shows_a_twisted_text_without_its_words(
             assert own in answer, (call, answer)
 
 
+async def test_what_a_chat_plugin_noted_stands_beneath_what_a_model_made_of_it(
+    stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An observation that no line says is shown as it was handed in, beside the model's wording of it, in details too.
+
+    Issue 31, rule 6.
+    """
+    from nonebot_plugin_cognitive_memory.commands import memories
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user), user_name="阿棠")
+    note, written = "阿棠不吃辣，海鲜也过敏", f"阿棠({user})吃辣，海鲜也过敏"
+
+    def twisting(question: Question) -> object:
+        return shaped(question, statement(1, written, [str(user)], "", lines=[]), should_remember=True)
+
+    async with core.CognitiveMemory.open(EXACT, tmp_path / "noted", chat=Puppet(twisting)) as memory:
+        monkeypatch.setattr(memories, "get_memory", lambda: memory)
+        await memory.remember(core.Turn(here, observations=(note,)))
+        assert await memory.drain(PATIENCE)
+        for call in ("列表", "详情 1"):
+            answer = await stage.ask(f"/记忆 {call}", user, group)
+            assert "吃辣，海鲜也过敏" in answer.replace(note, ""), (call, answer)
+            assert note in answer, (call, answer)
+        (event,) = await memory.events(here)
+    from nonebot_plugin_cognitive_memory.console.pages import beneath
+
+    assert [quote.text for quote in beneath(event, timezone.utc)] == [note], "the console's lists"
+
+
 def replies() -> Any:
     """Return the sentences of the plugin, which loads with the app."""
     from nonebot_plugin_cognitive_memory import replies
