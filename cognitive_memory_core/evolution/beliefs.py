@@ -37,10 +37,16 @@ async def quoting(
     """Return beliefs of a place with their quotes; ``find`` returns lines of the place by their ids."""
     place = Scene.operator(scope.agent, group_id=scope.place_id)
     ids = {line_id for one in beliefs for line_id in one.message_ids}
-    lines = consent.shown(place, await find(scope, ids)) if ids else []
-    gone = [event_id for one in beliefs if not one.quoting(lines).quotes for event_id in one.event_ids]
+    said = {line.id: line for line in consent.shown(place, await find(scope, ids))} if ids else {}
+
+    def own(belief: Belief) -> list[Message]:
+        found = (said[line_id] for line_id in belief.message_ids if line_id in said)
+        return sorted(found, key=lambda line: line.sent_at)
+
+    quoted = [one.quoting(own(one)) for one in beliefs]
+    gone = [event_id for one in quoted if not one.quotes for event_id in one.event_ids]
     told = consent.shown(place, await events.fetch(gone)) if gone else []
-    return [one.quoting(lines, told) for one in beliefs]
+    return [one if one.quotes else one.quoting((), told) for one in quoted]
 
 
 @dataclass(frozen=True)
