@@ -33,7 +33,8 @@ def calendar(days: Mapping[date, int], until: date, path: Callable[[date], str],
         level = math.ceil(4 * math.sqrt(count / most)) if count else 0
         linked = path(day) if count else ""
         cells.append({"x": x, "y": y, "level": level, "label": f"{day}: {count}", "path": linked})
-    return {"cells": cells, "months": months, "width": weeks * CELL, "height": 7 * CELL + 16}
+    size = {"width": weeks * CELL, "height": 7 * CELL + 16}
+    return {"cells": cells, "months": months, "is_empty": not most, **size}
 
 
 def days_of(instants: Iterable[datetime], zone: tzinfo) -> dict[date, int]:
