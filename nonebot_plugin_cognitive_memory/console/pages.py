@@ -30,9 +30,32 @@ STATIC = FOLDER / "static"
 LANGUAGES: Mapping[str, Mapping[str, str]] = {"zh": console_zh.WORDS, "en": console_en.WORDS}
 LANGUAGE_COOKIE = "cognitive_memory_language"
 Words = Callable[..., str]
+END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
 LONGEST = 1_000  # characters of a sentence that is compared with the templates
 _VALUE = re.compile(r"\\{(\w+)\\}")
 _ROLE = re.compile(r"(?<=[（(])(?:historian|triage|merge|evolution|embedding|rerank)(?=[）)])")
+
+
+class Halves:
+    """A page whose part above :data:`END` is rendered before the values of the rest are there; blocking."""
+
+    def __init__(self, template: str, values: Mapping[str, object]) -> None:
+        """Begin a page with the values of its upper part."""
+        wanted = _environment().get_template(template)
+        self._context = wanted.new_context(dict(values))
+        self._parts = wanted.root_render_func(self._context)
+
+    def above(self) -> str:
+        """Render the part above :data:`END`."""
+        parts = list[str]()
+        while not parts or END not in parts[-1]:
+            parts.append(next(self._parts))
+        return "".join(parts)
+
+    def below(self, found: Mapping[str, object]) -> str:
+        """Render the rest, with the values that its block reads; the template's own macros do not see them."""
+        self._context.parent.update(found)
+        return "".join(self._parts)
 
 
 def rendered(template: str, values: Mapping[str, object]) -> str:

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 import cognitive_memory_core as core
 
 from ..http.routes import Backing
-from .pages import LANGUAGES, Words, language_of, rendered, words_for
+from .pages import LANGUAGES, Halves, Words, language_of, rendered, words_for
 from .records import Records
 from .running_transfers import Transfers
 from .sessions import Session, Undo
@@ -26,7 +26,6 @@ MOST_PAGES = 10_000
 OFFERED = 40  # places or people of a form
 ALIKE = 9  # people with a name in it that is looked up
 QUICK = 0.05  # seconds for which a page waits before what stands above the awaited part is sent
-END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
 ARRIVED = '<span class="arrived"></span>'  # the style sheet then hides that something is awaited
 Found = Mapping[str, object]
 ROOTS = {"today": "/", "cases": "/question/cases"}  # of pages whose address is not their name
@@ -233,33 +232,32 @@ class Visit:
     async def show_found(self, template: str, finding: Coroutine[Any, Any, Found], **values: object) -> Response:
         """Answer with a page that ends with the results of ``finding``.
 
-        If ``finding`` takes longer than :data:`QUICK` seconds, the part of the page above :data:`END` is sent first,
+        If ``finding`` takes longer than :data:`QUICK` seconds, the part of the page above them is sent first,
         with a note that results follow.
         """
         filled = self._filled(values)
         try:  # before the search begins, which would take the interpreter's lock from it
-            above = await asyncio.to_thread(rendered, template, {**filled, "is_awaited": True})
+            page = Halves(template, filled)
+            above = await asyncio.to_thread(page.above)
         except BaseException:
             finding.close()
             raise
         task = asyncio.create_task(finding)
         done, _ = await asyncio.wait((task,), timeout=QUICK)
         if done:
-            return HTMLResponse(await asyncio.to_thread(rendered, template, {**filled, **task.result()}))
-        return StreamingResponse(self._parts(template, task, filled, above.partition(END)[0]), media_type="text/html")
+            return HTMLResponse(above + await asyncio.to_thread(page.below, task.result()))
+        return StreamingResponse(self._parts(page, task, filled, above), media_type="text/html")
 
     async def _parts(
-        self, template: str, task: asyncio.Task[Found], filled: Found, above: str
+        self, page: Halves, task: asyncio.Task[Found], filled: Found, above: str
     ) -> AsyncGenerator[str, None]:
-        """Yield the part of a page above :data:`END`, then the results, or the reason why there are none."""
+        """Yield the part of a page above the results with a note, then the results, or the reason for none."""
         try:
-            yield above
+            yield f'{above}<p class="awaited muted" role="status">{self.words("page.awaited")}</p>'
             try:
-                whole = await asyncio.to_thread(rendered, template, {**filled, **await task})
+                yield ARRIVED + await asyncio.to_thread(page.below, await task)
             except core.CognitiveMemoryError as error:
                 yield await asyncio.to_thread(rendered, "not_found.html", {**filled, "reason": str(error)})
-            else:
-                yield f"{ARRIVED}{whole.partition(END)[2]}"
         finally:
             task.cancel()  # the browser left
 
@@ -274,7 +272,7 @@ class Visit:
             "at": session.at,
         }
         session.notice, session.reported, session.at = "", (), ""
-        return {**usual, "navigation": NAVIGATION, "accents": ACCENTS, "is_awaited": False, "has_more": False, **values}
+        return {**usual, "navigation": NAVIGATION, "accents": ACCENTS, **values}
 
     def go(
         self,
