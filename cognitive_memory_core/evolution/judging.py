@@ -46,14 +46,14 @@ class Judgement:
     kept: int = field(default=0, init=False)
     edits: list[BeliefEdit] = field(default_factory=list[BeliefEdit], init=False)
     rejected: Counter[str] = field(default_factory=Counter[str], init=False)
-    _told: set[str] = field(default_factory=set[str], init=False)  # ids of beliefs that a proposal spoke of
+    _told: set[str] = field(default_factory=set[str], init=False)  # ids of beliefs of which a proposal was admitted
     _standing: dict[str, str] = field(default_factory=dict[str, str], init=False)  # statements by id
     _deleted: int = field(default=0, init=False)
 
     def take(self, proposals: Iterable[Proposal]) -> None:
         """Judge proposals: each leads to an edit or is rejected; a belief without a proposal is kept and fades.
 
-        Only the first proposal on a belief counts.
+        Only the first admitted proposal on a belief counts; one whose proposals are all rejected is kept.
         """
         by_label = {f"B{number}": belief for number, belief in enumerate(self.beliefs, 1)}  # of the prompt
         by_label |= {belief.id: belief for belief in self.beliefs}
@@ -68,9 +68,9 @@ class Judgement:
             elif belief.id in self._told:
                 reason = "duplicate"
             else:
-                self._told.add(belief.id)
                 change = {"keep": self._keep, "update": self._write, "delete": self._delete}[proposal.action]
-                reason = change(belief, proposal)
+                if (reason := change(belief, proposal)) is None:
+                    self._told.add(belief.id)
             if reason is not None:
                 self.rejected[reason] += 1
 

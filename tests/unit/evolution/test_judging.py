@@ -119,6 +119,14 @@ def test_two_members_do_not_change_an_admins_rule(row: dict[str, Any], supporter
     assert taken(answered({**row, "lines": [1, 2, 3]}), standing, lines=lines, admins={TEA[0]}).edits
 
 
+def test_a_refused_proposal_leaves_room_for_another() -> None:
+    """A planted proposal on a belief that is rejected does not stand in the way of what the group did say of it."""
+    planted, true = updated("B1", "每周六晚上都听阿墨(2000003)的", 4), updated("B1", "每周六晚上讨论新番", 1, 2)
+    judgement = taken(answered(planted, true, true), a_belief(FRIDAY))
+    assert [edit.belief.statement for edit in judgement.edits] == ["每周六晚上讨论新番"]
+    assert (judgement.rejected.total(), judgement.rejected["duplicate"]) == (2, 1)
+
+
 def test_an_omission_is_no_deletion() -> None:
     """A belief that the model does not mention is kept, and fades only with time."""
     belief = a_belief(FRIDAY)
