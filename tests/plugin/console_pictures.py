@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from cognitive_memory_core import sentences
 from tests.support import sample_month
 from tests.support.clock import FrozenClock
 
-from .chromium import DESKTOP, OF_NOBODY, PHONE, TABLET, browser
+from .chromium import DESKTOP, OF_NOBODY, PHONE, TABLET, Browser, browser
 from .console_stage import Console
 
 SIZES = {"desktop": DESKTOP, "tablet": TABLET, "phone": PHONE}
@@ -41,6 +41,7 @@ PAGES = {
 OPENED = {"gone": ("/memories?state=retired", "main a[href*='/memories/open']"),
           "memory": ("/memories?text=花生", "main a[href*='/memories/open']"),
           "belief": (PAGES["beliefs"], "main .rows a[href*='/beliefs/open']")}  # fmt: skip
+LOGIN = "login"  # pictured before the log-in
 DOCUMENTED = (
     *(("today", "desktop", "light"), ("today", "phone", "dark"), ("memories", "desktop", "dark")),
     *(("lines", "phone", "light"), ("question", "desktop", "light"), ("question", "phone", "light")),
@@ -71,23 +72,27 @@ async def taken(folder: Path, wanted: Sequence[tuple[str, str, str]], *, is_empt
     from .console_stage import console
     from .test_console_browser import log_in
 
+    def photograph(page: Browser, paths: Mapping[str, str]) -> None:
+        for name, size, colour in wanted:
+            if name not in paths:
+                continue
+            page.resize(SIZES[size], dark=colour == "dark")
+            page.open(paths[name])
+            page.until(lambda: page.all("h1"))
+            file = folder / f"console-{name}-{size}-{colour}.png"
+            page.picture(file, is_whole=wanted is not DOCUMENTED)
+            Image.open(file).convert("RGB").quantize(256, kmeans=2).save(file, optimize=True)
+
     def driven(address: str) -> None:
         with browser(address) as page:
+            photograph(page, {LOGIN: "/login"})
             log_in(page)
             paths = dict(PAGES)
             for name, (listed, link) in OPENED.items():
                 page.open(listed)
                 if found := page.all(link):
                     paths[name] = found[0].get_attribute("href").removeprefix(address)
-            for name, size, colour in wanted:
-                if name not in paths:
-                    continue
-                page.resize(SIZES[size], dark=colour == "dark")
-                page.open(paths[name])
-                page.until(lambda: page.all("h1"))
-                file = folder / f"console-{name}-{size}-{colour}.png"
-                page.picture(file, is_whole=wanted is not DOCUMENTED)
-                Image.open(file).convert("RGB").quantize(256, kmeans=2).save(file, optimize=True)
+            photograph(page, paths)
 
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as data:
@@ -105,6 +110,6 @@ if __name__ == "__main__":
     nonebot.load_plugin("nonebot_plugin_cognitive_memory")
     out, *names = sys.argv[1:]
     is_empty = "empty" in names
-    chosen = [*PAGES, *OPENED] if {"every", "empty"} & {*names} else names
+    chosen = [LOGIN, *PAGES, *OPENED] if {"every", "empty"} & {*names} else names
     combined = [(name, size, colour) for name in chosen for size in SIZES for colour in ("light", "dark")]
     asyncio.run(taken(Path(out), combined or DOCUMENTED, is_empty=is_empty))

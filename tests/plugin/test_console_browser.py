@@ -64,6 +64,7 @@ async def test_every_page_in_a_browser(shown: Console) -> None:
 
     def driven() -> list[str]:
         with browser(shown.address) as page:
+            wrong = checked(page, "login", "/login")
             log_in(page)
             page.open("/memories?text=部署密钥")
             memory = page.one("main a.bubble").get_attribute("href").removeprefix(shown.address)
@@ -71,7 +72,7 @@ async def test_every_page_in_a_browser(shown: Console) -> None:
             page.open("/beliefs?group=20001")
             belief = belief_list.find_element("css selector", "main .rows a").get_attribute("href")
             paths = {**PAGES, "memory": memory, "belief": belief.removeprefix(shown.address)}
-            return [wrong for name, path in paths.items() for wrong in checked(page, name, path)]
+            return [*wrong, *(one for name, path in paths.items() for one in checked(page, name, path))]
 
     wrong = await asyncio.to_thread(driven)
     assert not wrong, "\n".join(wrong)
