@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Work = TypeVar("Work", bound="Turn | Dialogue")
+Line = TypeVar("Line", Message, str, "Message | str")
 PERSPECTIVE = 64  # characters
 
 
@@ -87,12 +88,7 @@ class Turn:
             memo=shortened(self.memo, limits.text),
             observations=tuple(shortened(item, limits.text) for item in self.observations[: limits.observations]),
             source_message=shortened(self.source_message, limits.source_message),
-            recent_messages=tuple(
-                shortened(line, limits.recent_line)
-                if isinstance(line, str)
-                else replace(line, text=shortened(line.text, limits.recent_line))
-                for line in recent
-            ),
+            recent_messages=tuple(_cut(line, limits.recent_line) for line in recent),
         )
 
 
@@ -145,8 +141,14 @@ class Dialogue:
 
     def within(self, limits: TurnLimits) -> Self:
         """Return the dialogue with each line cut to ``limits.text``."""
-        lines = tuple(replace(line, text=shortened(line.text, limits.text)) for line in self.messages)
-        return replace(self, messages=lines)
+        return with_fields(self, messages=tuple(_cut(line, limits.text) for line in self.messages))
+
+
+def _cut(line: Line, limit: int) -> Line:
+    """Return a line cut to ``limit`` characters; the line itself if it is no longer."""
+    if isinstance(line, str):
+        return shortened(line, limit)
+    return line if len(line.text) <= limit else replace(line, text=shortened(line.text, limit))
 
 
 def _text(value: object, what: str) -> str:

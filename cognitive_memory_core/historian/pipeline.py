@@ -253,12 +253,11 @@ def without_hidden_lines(connection: Snapshot, work: Turn | Dialogue) -> Turn | 
     if isinstance(work, Dialogue):
         return replace(work, messages=MessageLog.shown(connection, work.messages))
     lines = [line for line in work.recent_messages if isinstance(line, Message)]
-    shown = MessageLog.shown(connection, lines)
-    if len(shown) < len(lines):
-        recent = [line for line in work.recent_messages if isinstance(line, str) or line in shown]
-        work = replace(work, recent_messages=recent)
     sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
-    return replace(work, observations=()) if sources and not MessageLog.shown(connection, sources) else work
+    shown = MessageLog.shown(connection, [*lines, *sources])
+    recent = [line for line in work.recent_messages if isinstance(line, str) or line in shown]
+    is_hidden = sources and not any(one in shown for one in sources)
+    return with_fields(work, recent_messages=tuple(recent), observations=() if is_hidden else work.observations)
 
 
 def repeated(event: Event, message_ids: Sequence[str]) -> Statement:

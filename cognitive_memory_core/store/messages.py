@@ -198,15 +198,16 @@ class MessageLog(Table):
         The lines need not be in the log; see :class:`Eraser`.
         """
         out = (
-            "SELECT 1 FROM withdrawals WHERE scope = ?1 AND message_id = ?2"
-            f" UNION ALL SELECT 1 FROM messages e WHERE e.scope = ?1 AND e.id = ?2 AND NOT {NOT_HIDDEN}"
+            "WITH given AS ("
+            "SELECT key, json_extract(value, '$[0]') AS scope, json_extract(value, '$[1]') AS id FROM json_each(?))"
+            " SELECT g.key FROM given g CROSS JOIN withdrawals w ON w.scope = g.scope AND w.message_id = g.id"
+            " UNION ALL SELECT g.key FROM given g CROSS JOIN messages e ON e.scope = g.scope AND e.id = g.id"
+            f" WHERE NOT {NOT_HIDDEN}"
         )
-        return [
-            message
-            for message in messages
-            if connection.execute(out, bound(message.scene.scope.key, message.id)).fetchone() is None
-            and not event_rows.told_by(connection, message)
-        ]
+        given = listed((message.scene.scope.key, message.id) for message in messages)
+        gone = {key for (key,) in connection.execute(out, (given,))}
+        left = (message for at, message in enumerate(messages) if at not in gone)
+        return [message for message in left if not event_rows.told_by(connection, message)]
 
     @writes
     def withdraw(self, connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:

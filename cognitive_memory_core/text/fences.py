@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
-from .characters import replacing
+from .characters import cleared_on_erasure, replacing
 from .cleaning import one_line
 
 _SWAPPED = {
@@ -23,6 +24,8 @@ _AMPERSANDS = frozenset("&＆﹠")
 _ENTITY = re.compile("[&＆﹠][#＃﹟]?\\w{1,32}[;；﹔︔\u037e]?")
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # names of a place, and events near its lines, are shown in one prompt after another
 def defused(text: str) -> str:
     """Return a text as one line that can neither close its block nor pass for another part of a prompt.
 

@@ -60,9 +60,10 @@ def foreign_ids(
     gaps or in thousands (1.2万). ``ids_by_name`` maps each name to the ids of all who have or had it; the longest name
     that ends at a bracket counts.
     """
-    undated = blanked(text, ((one.start, one.stop) for one in mentions(text)))
-    known, long = {*ids}, {match[0]: _GAP.sub("", match[0]) for match in _NUMBER.finditer(undated)}
-    strange = {written: number for written, number in long.items() if len(number) >= BARE_ID and number not in known}
+    known, strange = {*ids}, dict[str, str]()
+    if not known.issuperset(_long_numbers(text).values()):
+        undated = blanked(text, ((one.start, one.stop) for one in mentions(text)))
+        strange = {written: number for written, number in _long_numbers(undated).items() if number not in known}
     if strange:
         source = "\n".join(given)
         known |= {f"{value:.0f}" for _, value in numbers_in(source)}
@@ -78,3 +79,9 @@ def foreign_ids(
         if ending and match[1] in ids and match[1] not in ids_by_name[max(ending, key=len)]:
             wrong.append(match[1])
     return list(dict.fromkeys(wrong))
+
+
+def _long_numbers(text: str) -> dict[str, str]:
+    """Return the numbers of five or more digits, without gaps, by how they are written."""
+    found = {match[0]: _GAP.sub("", match[0]) for match in _NUMBER.finditer(text)}
+    return {written: number for written, number in found.items() if len(number) >= BARE_ID}

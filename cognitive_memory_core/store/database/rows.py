@@ -325,7 +325,7 @@ def select(columns: str, source: str, where: str, rest: str = "") -> str:
     return f"SELECT {columns} FROM {source} WHERE {where} {rest}"
 
 
-def listed(values: Iterable[str | int]) -> str:
+def listed(values: Iterable[object]) -> str:
     """Return values as a JSON list, the single parameter of :data:`LISTED`."""
     return json.dumps(list(values))
 
