@@ -235,7 +235,7 @@ async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> 
     raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
 
 
-async def completed(work: Coroutine[Any, Any, T]) -> T:
+async def completed(work: Awaitable[T]) -> T:
     """Run work to its end in a task of its own; if the caller is cancelled, raise CancelledError only afterwards."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None

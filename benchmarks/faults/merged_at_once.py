@@ -123,10 +123,10 @@ class _Watched(FileProfiles):
 
     overtaken = 0
 
-    async def write(self, profile: Profile) -> Profile:
+    def put(self, profile: Profile) -> Profile:
         """Write, or count the rejection."""
         try:
-            return await super().write(profile)
+            return super().put(profile)
         except Overtaken:
             self.overtaken += 1
             raise

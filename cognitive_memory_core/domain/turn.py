@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Work = TypeVar("Work", bound="Turn | Dialogue")
-Line = TypeVar("Line", Message, str, "Message | str")
 PERSPECTIVE = 64  # characters
 
 
@@ -144,7 +143,7 @@ class Dialogue:
         return with_fields(self, messages=tuple(_cut(line, limits.text) for line in self.messages))
 
 
-def _cut(line: Line, limit: int) -> Line:
+def _cut(line: Message | str, limit: int) -> Message | str:
     """Return a line cut to ``limit`` characters; the line itself if it is no longer."""
     if isinstance(line, str):
         return shortened(line, limit)

@@ -10,6 +10,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
+from itertools import chain
 
 from ..domain.event import Fact
 from ..domain.figures import MergeState
@@ -17,7 +19,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scope, log_fields
 from ..errors import CognitiveMemoryError, UnavailableError
-from ..ports import Clock, MergeInput, Merger
+from ..ports import Clock, MergedLines, MergeInput, Merger
 from ..profiles.files import FileProfiles, Overtaken
 from ..settings.schema import Live, ProfileSettings, Settings
 from ..store.database.database import Snapshot
@@ -101,87 +103,90 @@ class EntityMerge:
         """
         if self.is_left_out(key):
             return
-        old, facts, told, people = await self.ledger.database.read(self._read, key)
-        if any(fact.is_withdrawn for fact in facts):
-            await self._withdraw(key, old, facts)
-            old, facts, told, people = await self.ledger.database.read(self._read, key)
-        if not facts:
+        old, given = await self.ledger.database.read(self._read, key)
+        if any(fact.is_withdrawn for fact in given.new):
+            await self._written(partial(self._withdraw, key=key, old=old, given=given))
+            old, given = await self.ledger.database.read(self._read, key)
+        if not given.new:
             return
-        is_group, settings = key.entity_type == "group", self.settings.current
-        known = self.group_names.get(key.scope) if is_group else next((one.name for one in people), "")
-        name = clean_name(known or "") or (old.name if old else "")
-        page, now = Page(old, is_group=is_group), self.clock.now().astimezone(settings.zone)
-        standing = {one.event_id: one for one in told}
-        by_line = [[standing[one] for one in ids if one in standing] for ids in page.sources.values()]
-        person, members = Person(key.group_id if is_group else key.user_id, name), people if is_group else ()
-        given = MergeInput(person, facts, [one for one in by_line if one], members, is_group=is_group)
+        now = self.clock.now().astimezone(self.settings.current.zone)
         merged = await self.merger.merge(given, now)
-        if self.is_left_out(key):  # the person may have opted out during the model call
-            return
-        page.take(merged)
-        days = {one.event_id: one.happened_at.astimezone(settings.zone).date().isoformat() for one in (*told, *facts)}
-        page.shrink(settings.profile.max_chars, days)
-        await completed(self._keep(key, self._changed(old or Profile(key, "", (), "", now), page, name, facts), facts))
+        if not self.is_left_out(key):  # the person may have opted out during the model call
+            await self._written(partial(self._take, key=key, old=old, given=given, merged=merged))
 
-    def _read(
-        self, connection: Snapshot, key: ProfileKey
-    ) -> tuple[Profile | None, Sequence[Fact], Sequence[Fact], Sequence[Person]]:
+    async def _written(self, change: Callable[[Snapshot], None]) -> None:
+        """Change file and ledger in one step of the writing thread, which ends even if the caller is cancelled."""
+        try:
+            await completed(self.ledger.database.write(change))
+        finally:
+            self.on_written()
+
+    def _read(self, connection: Snapshot, key: ProfileKey) -> tuple[Profile | None, MergeInput]:
         """Read a profile, the waiting facts, those that its lines rest on, and the people of a group, or the person.
 
         A person with one profile everywhere who has no name in private has the latest one of any place.
         """
-        old = self.store.read(key)
+        old, is_group = self.store.read(key), key.entity_type == "group"
         at_once = min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
+        facts = FactBook.facts(connection, key, at_once)
         of_person = [key.user_id] if key.user_id else []
         people = NameBook.people(connection, key.scope, of_person)
         if not people and key.entity_type == "user" and self.settings.current.sharing == "shared":
             people = [Person(key.user_id, name) for name in NameBook.names_of(connection, of_person)[:1]]
-        return (
-            old,
-            FactBook.facts(connection, key, at_once),
-            FactBook.told(connection, key, {one for ids in old.sources.values() for one in ids} if old else ()),
-            people,
-        )
+        known = self.group_names.get(key.scope) if is_group else next((one.name for one in people), "")
+        name = clean_name(known or "") or (old.name if old else "")
+        sources = Page(old, is_group=is_group).sources.values()
+        told = FactBook.told(connection, key, {one for ids in sources for one in ids})
+        standing = {one.event_id: one for one in told}
+        lines = filter(None, ([standing[one] for one in ids if one in standing] for ids in sources))
+        person = Person(key.group_id if is_group else key.user_id, name)
+        return old, MergeInput(person, facts, [*lines], people if is_group else (), is_group=is_group)
 
-    async def _withdraw(self, key: ProfileKey, old: Profile | None, facts: Sequence[Fact]) -> None:
+    def _take(
+        self, connection: Snapshot, key: ProfileKey, old: Profile | None, given: MergeInput, merged: MergedLines
+    ) -> None:
+        """Put merged lines into a profile."""
+        page, settings = Page(old, is_group=given.is_group), self.settings.current
+        page.take(merged)
+        known = (*chain.from_iterable(given.told), *given.new)
+        days = {one.event_id: one.happened_at.astimezone(settings.zone).date().isoformat() for one in known}
+        page.shrink(settings.profile.max_chars, days)
+        before = old or Profile(key, "", (), "", self.clock.now().astimezone(settings.zone))
+        self._keep(connection, before, page, given.person.name, given.new)
+
+    def _withdraw(self, connection: Snapshot, key: ProfileKey, old: Profile | None, given: MergeInput) -> None:
         """Remove what withdrawn facts said: lines by their events, and lines without events by their words."""
-        gone = [fact for fact in facts if fact.is_withdrawn]
+        gone = [fact for fact in given.new if fact.is_withdrawn]
         if old is None:
-            return await self._keep(key, None, gone)
+            return FactBook.mark_merged(connection, key, gone)
         profile = old.without_events({fact.event_id for fact in gone})
-        page = Page(profile, is_group=key.entity_type == "group")
-        but = (*(fact.text for fact in facts if not fact.is_withdrawn), old.name, key.group_id, key.user_id)
+        page = Page(profile, is_group=given.is_group)
+        but = (*(fact.text for fact in given.new if not fact.is_withdrawn), old.name, key.group_id, key.user_id)
         for claim in (WithdrawnClaim(fact.text, tuple(filter(None, but))) for fact in gone):
             page.untell(claim.is_told_by)
         standing = {one for ids in profile.sources.values() for one in ids}
         again = {one for ids in old.sources.values() for one in ids} - standing
-        return await completed(self._keep(key, self._changed(old, page, "", gone), gone, again))
+        return self._keep(connection, old, page, "", gone, again)
 
-    def _changed(self, old: Profile, page: Page, name: str, facts: Sequence[Fact]) -> Profile | None:
-        """Return the profile with the text of a page; None if it has the same already."""
-        profile = replace(old, tags=page.tags, summary=page.text, sources=page.sources)
-        if profile == old:
-            return None
-        gone = {fact.event_id for fact in facts if fact.is_withdrawn}
-        known = (*(fact.event_id for fact in reversed(facts)), old.source_event_id)  # the newest event that stands
-        source = next((one for one in known if one not in gone), "")
-        return replace(profile, name=name or old.name, updated_at=self.clock.now(), source_event_id=source)
-
-    async def _keep(
-        self, key: ProfileKey, changed: Profile | None, facts: Sequence[Fact], again: Collection[str] = ()
+    def _keep(
+        self,
+        connection: Snapshot,
+        old: Profile,
+        page: Page,
+        name: str,
+        facts: Sequence[Fact],
+        again: Collection[str] = (),
     ) -> None:
-        """Write a profile if it changed; then, in one transaction, copy it to the index and record its facts."""
-
-        def record(connection: Snapshot) -> None:
-            if changed:
-                ProfileIndex.take_in(connection, key, self.store.read)
-            FactBook.mark_merged(connection, key, facts, again)
-
-        if changed:
-            await self.store.write(changed)
-        await self.ledger.database.write(record)
-        if changed:
-            self.on_written()
+        """Write the file of a profile if its text changed, copy it to the index, and record its facts."""
+        profile = replace(old, tags=page.tags, summary=page.text, sources=page.sources)
+        if profile != old:
+            gone = {fact.event_id for fact in facts if fact.is_withdrawn}
+            known = (*(fact.event_id for fact in reversed(facts)), old.source_event_id)  # the newest event that stands
+            source = next((one for one in known if one not in gone), "")
+            now = self.clock.now()
+            self.store.put(replace(profile, name=name or old.name, updated_at=now, source_event_id=source))
+            ProfileIndex.take_in(connection, old.key, self.store.read)
+        FactBook.mark_merged(connection, old.key, facts, again)
 
 
 log = logging.getLogger(__name__)

@@ -100,8 +100,7 @@ class FileProfiles:
 
     find = awaitable(read)
 
-    @awaitable
-    def write(self, profile: Profile) -> Profile:
+    def put(self, profile: Profile) -> Profile:
         """Store a profile in place of the one with the same ``version`` ("" if none is stored); return it as stored.
 
         The replaced profile becomes a revision first; the latest ``revision_keep`` revisions are kept. Unknown keys of
@@ -114,6 +113,8 @@ class FileProfiles:
             if profile.version != (current.profile.version if current else ""):
                 raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
             return self._replace_keeping_revision(location, current, profile)
+
+    write = awaitable(put)
 
     @awaitable
     def rename(self, key: ProfileKey, name: str) -> Profile | None:
