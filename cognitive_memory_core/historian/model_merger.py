@@ -111,38 +111,38 @@ def _checked(title: str, text: str, facts: Sequence[Fact], given: MergeInput, no
     """
     said = one_line(text.strip("-*+•·#> \t"), LINE_LENGTH)
     words = _terms(said)
-    facts = [fact for fact in facts if not words.isdisjoint(_terms(fact.text))]
-    nearest = sorted(facts, key=lambda fact: -len(words & _terms(fact.text)))[:MOST_EVENTS]
-    facts = [fact for fact in facts if fact in nearest]
+    common = {fact.event_id: len(words & _terms(fact.text)) for fact in facts}
+    nearest = sorted(filter(common.get, common), key=lambda one: -common[one])[:MOST_EVENTS]
+    facts = [fact for fact in facts if fact.event_id in nearest]
     speakers, ruled = set[str](), list[Fact]()  # who said its words, and the facts in which an admin did
     for fact in facts:
-        heard: list[tuple[str, frozenset[str]]] = []
+        before: list[tuple[str, frozenset[str]]] = []
         for user_id, mark, own in _SPOKEN.findall(fact.text):  # without an echo of what others said before
             terms = _terms(own)
-            echoed = frozenset[str]().union(*(others for one, others in heard if one != user_id))
+            echoed = frozenset[str]().union(*(others for one, others in before if one != user_id))
             if not words.isdisjoint(terms - echoed):
                 speakers.add(user_id)
                 ruled += [fact] if mark else []
-            heard.append((user_id, terms))
+            before.append((user_id, terms))
     if not facts or not said or (given.is_group and is_hearsay(said, given.people, speakers)):
         return None
 
     names = [name for one in (given.person, *given.people) for name in (one.name, one.id, *one.aliases) if name]
     sources = ruled if given.is_group else facts
     lines = [Line(fact.text, fact.happened_at.astimezone(now.tzinfo)) for fact in sources]
-    source = plain("\n".join(line.text for line in lines))
-    spans = [(found.start, found.stop) for found in mentions(said)]
-    clauses = map(_terms, _CLAUSE_END.split(blanked(said, (*spans, *named(said, names, is_time)))))
+    source, times = plain("\n".join(line.text for line in lines)), mentions(said)
+    spans = (*((found.start, found.stop) for found in times), *named(said, names, is_time))
+    clauses, heard = map(_terms, _CLAUSE_END.split(blanked(said, spans))), _terms(source)
     is_sound = bool(lines) and not (
         sentences.context.noted(f"- {said}")  # the form of what is quoted
-        or any(len(clause & _terms(source)) < LEAST_SAID * len(clause) for clause in clauses)
+        or any(len(clause & heard) < LEAST_SAID * len(clause) for clause in clauses)
         or any(map(is_talk, offences(said, names=names)))
-        or any(found.kind == "relative" for found in mentions(said))
+        or any(found.kind == "relative" for found in times)
         or strange_figures(said, lines, names)
         or foreign_ids(plain(said), [source], {}, names)
     )
     if is_sound:
-        return MergedLine(title, said, tuple(fact.event_id for fact in nearest))
+        return MergedLine(title, said, tuple(nearest))
     return line_as_said(title, quoted(facts, given), facts, now)
 
 

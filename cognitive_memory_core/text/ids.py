@@ -60,11 +60,8 @@ def foreign_ids(
     gaps or in thousands (1.2万). ``ids_by_name`` maps each name to the ids of all who have or had it; the longest name
     that ends at a bracket counts.
     """
-    known, strange = {*ids}, dict[str, str]()
-    if not known.issuperset(_long_numbers(text).values()):
-        undated = blanked(text, ((one.start, one.stop) for one in mentions(text)))
-        strange = {written: number for written, number in _long_numbers(undated).items() if number not in known}
-    if strange:
+    known, strange = {*ids}, _strange(text, ids)
+    if strange and (strange := _strange(blanked(text, ((one.start, one.stop) for one in mentions(text))), ids)):
         source = "\n".join(given)
         known |= {f"{value:.0f}" for _, value in numbers_in(source)}
         for match in _NUMBER.finditer("\n".join((source, *ids_by_name))):
@@ -81,7 +78,7 @@ def foreign_ids(
     return list(dict.fromkeys(wrong))
 
 
-def _long_numbers(text: str) -> dict[str, str]:
-    """Return the numbers of five or more digits, without gaps, by how they are written."""
+def _strange(text: str, ids: Collection[str]) -> dict[str, str]:
+    """Return the numbers of five or more digits that are none of the ids, without gaps, by how they are written."""
     found = {match[0]: _GAP.sub("", match[0]) for match in _NUMBER.finditer(text)}
-    return {written: number for written, number in found.items() if len(number) >= BARE_ID}
+    return {written: number for written, number in found.items() if len(number) >= BARE_ID and number not in ids}
