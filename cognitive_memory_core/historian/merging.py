@@ -184,8 +184,8 @@ class EntityMerge:
             known = (*(fact.event_id for fact in reversed(facts)), old.source_event_id)  # the newest event that stands
             source = next((one for one in known if one not in gone), "")
             now = self.clock.now()
-            self.store.put(replace(profile, name=name or old.name, updated_at=now, source_event_id=source))
-            ProfileIndex.take_in(connection, old.key, self.store.read)
+            stored = self.store.put(replace(profile, name=name or old.name, updated_at=now, source_event_id=source))
+            ProfileIndex.take_in(connection, old.key, lambda _: stored)
         FactBook.mark_merged(connection, old.key, facts, again)
 
 

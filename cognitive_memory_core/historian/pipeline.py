@@ -109,8 +109,7 @@ class Pipeline:
         job = replace(job, work=self.consent.admitted(job.work))
         if (memo := job.memo) is not None:  # first, so that memos never wait for a model
             await self.memos.keep(memo)
-        seen = [(one, job.happened_at) for one in scenes_of(job.work)]
-        await self.name_observer.note(seen)
+        await self.name_observer.note([(one, job.happened_at) for one in scenes_of(job.work)])
         around = await self.ledger.database.read(self.surroundings, job)
         if around.is_done:
             return None

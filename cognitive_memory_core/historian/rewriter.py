@@ -178,9 +178,8 @@ class ModelHistorian:
         tries = self.settings.current.historian.rewrite_max_retry + 1
         source = work.job.source_message if isinstance(work.job, Turn) else ""
         while work.open and work.calls < tries:
-            lines = work.given.numbered
             ask = await asyncio.to_thread(
-                self.prompts.rewrite, work.tasks(), work.job_context, source=source, lines=lines
+                self.prompts.rewrite, work.tasks(), work.job_context, source=source, lines=work.given.numbered
             )
             try:
                 self.tally.count(RETRIED, int(work.calls > 0))

@@ -94,8 +94,7 @@ def is_leaning_word(word: str) -> bool:
 def offences_in(text: str, masked: Iterable[Span], *, with_group: bool = False) -> list[Offence]:
     """Return the offences outside the masked spans, in textual order; with ``with_group`` also words such as 群里."""
     read, found = blanked(text[:READ], masked, MASK), list[tuple[int, Offence]]()
-    words = folded(read)
-    words = blanked(words, (match.span() for match in _FINE.finditer(words)), MASK)
+    words = blanked(folded(read), (match.span() for match in _FINE.finditer(folded(read))), MASK)
     for kind, pattern in _PATTERNS if with_group else _PATTERNS[:-1]:
         for match in pattern.finditer(words):
             word = text[match.start() : match.end()]
