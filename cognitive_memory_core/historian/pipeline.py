@@ -7,7 +7,6 @@ snapshot of the ledger, in one trip to a reading thread.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
@@ -39,7 +38,7 @@ from ..text.callnames import MYSELF
 from ..text.characters import cleared_on_erasure, folded
 from ..text.names import clean_name
 from ..text.relative_words import is_leaning_word, offences_in
-from ..text.spans import blanked, named
+from ..text.spans import LABEL, blanked, named
 from ..text.speakers import spoken
 from ..text.terms import query_terms
 from ..text.time.time_words import mentions
@@ -59,7 +58,6 @@ EARLIER = 6  # lines before a dialogue
 WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
 EARLIER_LENGTH = 80  # characters of one of them
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
-_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
 @dataclass(frozen=True)
@@ -294,7 +292,7 @@ def _terms_of(text: str, names: Iterable[str]) -> tuple[str, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=2048)  # many jobs of a place are compared with the same events
 def _terms(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    spans = [match.span() for match in _LABEL.finditer(text)]
+    spans = [match.span() for match in LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
     return tuple(query_terms(blanked(text, (*spans, *named(text, names, is_leaning_word)))))
 

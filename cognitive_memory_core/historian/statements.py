@@ -28,10 +28,10 @@ from ..text.characters import cleared_on_erasure
 from ..text.cleaning import one_line, plain
 from ..text.ids import foreign_ids, ids_by_name, ids_in, name_forms
 from ..text.names import clean_name, short_form
-from ..text.numbers import Line, strange_figures, values_of
+from ..text.numbers import ID_LABEL, Line, strange_figures, values_of
 from ..text.problems import shared
 from ..text.relative_words import Offence, offences
-from ..text.spans import blanked, named
+from ..text.spans import LABEL, blanked, named
 from ..text.speakers import spoken
 from ..text.terms import FUNCTION_WORDS, pieces_of
 from ..text.time.time_words import is_time, mentions
@@ -47,8 +47,6 @@ NAMED = 8  # hits of each kind listed in the feedback
 READ = 2_000  # characters read of a text
 _GIVEN_READ = 32_000  # characters read of everything that the model was given
 _LONG, _TIMES_HEARD = 500, 3
-_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
-_ID_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 _QUOTATION = re.compile("“([^“”]{2,})”|「([^「」]{2,})」|『([^『』]{2,})』")
 _WORD = re.compile(r"[^\W_]")
 
@@ -294,7 +292,7 @@ def verdict_on(text: str, original: str, given: GivenLines, job_context: JobCont
     """
     read, heard = text[:READ], original[:READ]
     names = tuple(name for name in called(job_context) if name in read or name in heard)
-    spans = [match.span() for match in _ID_LABEL.finditer(read)]  # labels, names and times: any rewrite may add them
+    spans = [match.span() for match in ID_LABEL.finditer(read)]  # labels, names and times: any rewrite may add them
     spans += [(mention.start, mention.stop) for mention in mentions(read)]
     if not _WORD.search(blanked(read, (*spans, *named(read, names, lambda _: False)))):
         return Verdict(faults=("empty",))
@@ -372,7 +370,7 @@ def _with_other_forms(names: tuple[str, ...]) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)  # the lines of a job are compared with each of its statements
 def tokens_of(text: str, names: tuple[str, ...]) -> frozenset[str]:
     """Return the pairs of characters, words and numbers of a text, without names, ids, dates and function words."""
-    spans = [found.span() for found in _LABEL.finditer(text)]
+    spans = [found.span() for found in LABEL.finditer(text)]
     spans += [(found.start, found.stop) for found in mentions(text) if found.kind in ("absolute", "yearless")]
     blank = blanked(text, (*spans, *named(text, names, is_time)))
     found: set[str] = set()

@@ -12,7 +12,7 @@ _QUOTED = re.compile(
     '|"[^"\n]*"|`[^`\n]*`|(?:https?|ftp)://[!-~]+|(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}'
     "|(?<![A-Za-z0-9.-])(?:[A-Za-z0-9-]{1,63}[.]){1,4}(?:com|org|net|cn|io|ai|app|dev|tv|xyz|edu|gov)(?![A-Za-z0-9])"
 )
-_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _QUOTATION = re.compile(r"[^“”]{0,60}[：:]\s*“(.+)”[^“”]{0,40}$", re.DOTALL)
 
 
@@ -41,7 +41,7 @@ def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> 
         needs_label, start = len(name) == 1 or name.isdecimal() or is_word(name), text.find(name)
         while start >= 0:
             stop = start + len(name)
-            label = _LABEL.match(text, stop)
+            label = LABEL.match(text, stop)
             is_part = _clings(text[start - 1 : start], name[0]) or _clings(name[-1], text[stop : stop + 1])
             if not is_part and (label or not needs_label):
                 yield start, label.end() if label else stop
