@@ -76,7 +76,6 @@ if TYPE_CHECKING:
     from .quality.rendering import report_markdown as report_markdown
     from .recall.ranking import Candidate as Candidate
     from .recall.ranking import Explanation as Explanation
-    from .recall.ranking import LineCandidate as LineCandidate
     from .settings.configuration import Configuration as Configuration
     from .settings.configuration import SettingsMoved as SettingsMoved
     from .settings.configuration import SettingState as SettingState
@@ -97,6 +96,7 @@ if TYPE_CHECKING:
     from .settings.schema import flat_settings as flat_settings
     from .settings.schema import setting_keys as setting_keys
     from .settings.schema import unknown_keys as unknown_keys
+    from .store.search.lines import FoundLine as FoundLine
     from .tasks import BackgroundLoop as BackgroundLoop
     from .text.names import clean_name as clean_name
     from .text.relative_words import Offence as Offence
@@ -137,13 +137,14 @@ else:
             "domain.quality": "QualityReport",
             "prompts.previews": "PromptPreview",
             "quality.rendering": "report_figures report_markdown",
-            "recall.ranking": "Candidate Explanation LineCandidate",
+            "recall.ranking": "Candidate Explanation",
             "settings.schema": (
                 "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
                 "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "
                 "flat_settings setting_keys unknown_keys"
             ),
             "memory.status": "Status",
+            "store.search.lines": "FoundLine",
             "text.names": "clean_name",
             "text.relative_words": "Offence offences",
             "text.time.time_limits": "time_limit",

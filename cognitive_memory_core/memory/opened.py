@@ -30,8 +30,8 @@ from ..ports import Clock, Embedder, Reranker, SystemClock
 from ..profiles.files import FileProfiles
 from ..queue.job_queue import FileQueue
 from ..recall.beliefs_and_profiles import BeliefSearch, ProfileReader
+from ..recall.names import CurrentNames
 from ..recall.one_pass import Sources
-from ..recall.query import CurrentNames
 from ..recall.recall import Recall
 from ..settings.schema import Live, Settings
 from ..store.database.migrations import MAGIC, copies_of, is_blank

@@ -24,8 +24,8 @@ from ..ports import SystemClock
 from ..profiles.files import FileProfiles
 from ..quality.reporting import Reporting
 from ..queue.job_queue import FileQueue
+from ..recall.names import CurrentNames
 from ..recall.one_pass import Sources
-from ..recall.query import CurrentNames
 from ..recall.recall import Recall
 from ..settings.schema import Live, Settings
 from ..store.ledger import ClockState, Ledger

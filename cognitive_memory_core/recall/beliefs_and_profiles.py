@@ -28,8 +28,9 @@ from ..store.profiles import ProfileIndex
 from ..tasks import AWAY, PATIENCE, with_timeout
 from ..text.cleaning import clean_text
 from ..text.names import clean_name
+from ..text.query import QUERY_LENGTH
 from ..text.terms import SEARCHED, index_terms, query_terms, telling_of
-from .query import QUERY_LENGTH, CurrentNames
+from .names import CurrentNames
 from .ranking import MAX_RESULTS, terms_of
 
 BELIEF_QUERY = 1_000  # characters

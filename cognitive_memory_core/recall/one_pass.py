@@ -7,17 +7,15 @@ question: an answer says what it wants of these, and :class:`Recall` asks, and p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import tee
-from typing import NamedTuple
 
 from ..consent import Consent
 from ..domain.answer import Hit
 from ..domain.belief import Belief
-from ..domain.event import Event
+from ..domain.event import Event, LineKey
 from ..domain.message import Message
 from ..domain.notes import Memo, Pin
 from ..domain.people import Person
@@ -27,19 +25,17 @@ from ..ports import Clock, Embedder, Nearest, Reranker, Vector, is_hashing
 from ..settings.schema import Decay, Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.ledger import Ledger
-from ..store.search.lines import FoundLine, FoundLines, LineSearch, same_text
+from ..store.search.lines import OF_CONTEXT, OF_SEARCH, FoundLine, LineSearch, same_text
 from ..tasks import AWAY
-from ..text.questions import asks_for_number
+from ..text.query import Query
 from .beliefs_and_profiles import BeliefSearch, ProfileReader, TurnProfiles
-from .query import NO_PLACES, CurrentNames, KnownPlaces, Query, with_names
+from .names import NO_PLACES, NOBODY, CurrentNames, KnownPlaces, Names, with_names
 from .ranking import (
     LEAST,
     MAX_CANDIDATES,
     MAX_RESULTS,
     Candidate,
-    LineCandidate,
     Scored,
-    above,
     collapsed,
     diversified,
     followed,
@@ -67,18 +63,6 @@ LINE = 0.5  # factor of a log line's score beside events, which carry more infor
 TRACED = 0.8  # factor of an event's score that is found through a line that it was made of
 
 
-class LineReach(NamedTuple):
-    """How many lines that share words are scored, how many around each, and how many more are read than wanted."""
-
-    candidates: int
-    around: int
-    spare: int
-
-
-# measured: 16 give 47.6 % of the evidence in six lines, 120 give 48.3 % at seven times the cost
-OF_CONTEXT, OF_SEARCH = LineReach(16, 2, 8), LineReach(120, 4, 24)
-
-
 @dataclass
 class Sources:
     """What an answer rests on; ``consent`` checks every item and redacts every line.
@@ -101,9 +85,9 @@ class Sources:
 class Question:
     """A question within a read filter, and what was said to it outside the process.
 
-    A pass adds to the ``query`` whom and what time it names, by the names of the place. ``wide_rows`` are the ids and
-    cosines of a wide vector index, ``scores`` a reranker's by event id; None if not asked.
-    A question that ``explains`` keeps all candidates, also those below the floor.
+    A pass reads the ``names`` of the place, and adds to the ``query`` whom and what time it names. ``wide_rows`` are
+    the ids and cosines of a wide vector index, ``scores`` a reranker's by event id; None if not asked.
+    A question that ``explains`` also keeps the parts of the scores of lines.
     """
 
     sources: Sources
@@ -112,6 +96,7 @@ class Question:
     settings: Settings
     now: datetime
     explains: bool = False
+    names: Names = NOBODY
     vector: Vector | None = None
     wide_rows: Sequence[tuple[str, float]] | None = None
     scores: Mapping[str, float] | None = None
@@ -126,7 +111,7 @@ class Question:
     @property
     def named(self) -> list[Person]:
         """The people known in the group whom the query names, except the asker and who opted out."""
-        people, without = self.query.names.people, {self.read_filter.scene.user_id, *self.sources.consent.opted_out}
+        people, without = self.names.people, {self.read_filter.scene.user_id, *self.sources.consent.opted_out}
         if self.read_filter.scene.kind != "group":
             return []
         found = (people[one] for one in sorted(self.query.people) if one in people and one not in without)
@@ -192,8 +177,8 @@ class ContextAnswer(Answer):
     """
 
     shown: Collection[str] | None = None
-    quotes: Sequence[FoundLine] = ()
-    line_candidates: Sequence[LineCandidate] = ()  # if it explains
+    lines: Sequence[FoundLine] = ()  # the best of the log
+    quotes: Sequence[FoundLine] = ()  # those of them that are shown
     pins: Sequence[Pin] = ()
     memos: Sequence[Memo] = ()
     events: Sequence[Event] = ()
@@ -226,12 +211,15 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
     """Read what a context shows."""
     question = _named(answer, on)
     sources, scene, settings = question.sources, question.read_filter.scene, question.settings.query
-    spare = settings.auto_messages_k + SPARE_LINES + len(answer.shown or ()) if settings.auto_messages_k else 0
-    of_lines, found = dict[int, float](), tuple[Iterable[FoundLine], ...](((), ()))
+    of_lines: Mapping[int, float] = {}
     with answer.part("lines"):
-        lines = found_lines(question, on, question.read_filter, spare, settings.auto_decay, OF_CONTEXT)
-        of_lines, found = lines.scores, tee(lines.lines)  # read once, and only as far as lines are needed
-        _choose_quotes(answer, found[0])  # without events yet: shown like this if the time ends before they are read
+        if most := settings.auto_messages_k:
+            most += SPARE_LINES + len(answer.shown or ())
+            decay, explains = settings.auto_decay, question.explains
+            search = LineSearch(question.query, question.read_filter, most, question.now, OF_CONTEXT, decay, explains)
+            answer.lines, of_lines = sources.ledger.corpora.found_lines(on, search)
+            _cut_lines(answer, "relevance", lambda one: one.relevance < settings.min_relevance)
+            _cut_lines(answer, "recent", lambda one: answer.is_shown(one.line))
     if scene.has_place:
         with answer.part("pins", "ledger"):
             answer.pins = at_once(sources.ledger.notes.pins, on, scene.scope)
@@ -242,9 +230,10 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
         newer = _replacing(question, on, answer.event_ids)
         answer.events, answer.replaced = followed(answer.events, newer, settings.auto_top_k)
     with answer.part("quotations", "lexical" if answer.quotes else ""):
-        _choose_quotes(answer, found[1])
+        told = {key for event in answer.events for key in event.sources}
+        _cut_lines(answer, "shown_as_event", lambda one: one.line.key in told)
         if answer.quotes:
-            _surround(answer, on)
+            _surround(answer, on, told)
     with answer.part("beliefs"):
         if sources.beliefs and scene.group_id and question.query.terms:
             said = question.query.said
@@ -259,7 +248,7 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
             answer.told = at_once(sources.ledger.events.fetch, on, gone) if gone else ()
     with answer.part("people"):
         shown_items = (*answer.events, *answer.beliefs, *answer.newer)
-        answer.people = sources.names.people(on, shown_items, question.query.names.as_known(scene))
+        answer.people = sources.names.people(on, shown_items, question.names.as_known(scene))
     with answer.part("profiles"):
         if sources.profiles:
             answer.profiles = sources.profiles.of_turn(on, scene, [one.id for one in question.named])
@@ -292,10 +281,12 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
     if "message" in read_filter.kinds:
         with answer.part("lines"):
             most = min(top_k if is_alone else 2 * top_k, MAX_RESULTS)
-            reach = OF_SEARCH._replace(candidates=max(most, OF_SEARCH.candidates))
-            found = [*found_lines(question, on, replace(read_filter, kinds=()), most, decay, reach).lines]
+            corpora, reach = question.sources.ledger.corpora, OF_SEARCH
+            reach = reach._replace(candidates=max(most, reach.candidates))
+            search = LineSearch(question.query, replace(read_filter, kinds=()), most, question.now, reach, decay)
+            found = corpora.found_lines(on, search).lines
             if found:
-                question.sources.ledger.corpora.surround(on, found, read_filter)
+                corpora.surround(on, found, read_filter)
             answer.hits = said = [*map(hit_of, found)]
     if not is_alone:
         kinds = tuple(kind for kind in read_filter.kinds if kind != "message")
@@ -331,10 +322,9 @@ def _named(answer: Answer, on: Snapshot) -> Question:
     """Find the people, and the time, that the query names; without a name book nobody is known."""
     question = answer.question
     with answer.part("names"):
-        scene = question.read_filter.scene
-        names = question.sources.names.at(on, scene)
-        reference = question.now.astimezone(question.settings.zone)
-        question.query = with_names(question.query, scene, reference, names)
+        scene, reference = question.read_filter.scene, question.now.astimezone(question.settings.zone)
+        question.names = question.sources.names.at(on, scene)
+        question.query = with_names(question.query, scene, reference, question.names)
     return question
 
 
@@ -355,43 +345,48 @@ def best_events(
     alone. An identity query ("who is ...") that finds little also returns the newest events of whom it asks about.
     """
     question = answer.question
-    query, read_filter, ledger = question.query, question.read_filter, question.sources.ledger
-    settings = question.settings.query
+    query, read_filter, settings = question.query, question.read_filter, question.settings.query
     limit = min(max(top_k, 0), MAX_RESULTS)
     wanted = min(limit * settings.rerank_candidate_multiplier, MAX_CANDIDATES)
-    if not (wanted and query.terms):
-        answer.missing = {part: name for part, name in answer.missing.items() if part not in ("words", "vectors")}
+    if not (limit and query.terms):
         return []
-    words = dense = None
-    answer.wide_wanted = 0
-    with answer.part("words"):
-        corpora = ledger.corpora
-        words = _among_the_named(question, limit, wanted, partial(corpora.found_events, on, query.terms))
-    if question.sources.wide_index and question.wide_rows is None and question.vector is not None:
-        with answer.part("wide"):
-            answer.wide_wanted = wanted if ledger.corpora.is_wide(on, read_filter) else 0
-    if question.vector is not None and not answer.wide_wanted:
-        vector = question.vector
-        with answer.part("vectors"):
-            dense = _among_the_named(question, limit, wanted, partial(_nearest, question, on, vector))
-    is_reranked = question.is_reranked
-    keeps_all = question.explains or is_reranked or query.asks_who  # those below the floor, for comparison
-    answer.candidates = _joined(question, dense, words, 0.0 if keeps_all else floor)
-    hits: Sequence[Candidate] = answer.candidates
-    if is_reranked:
-        answer.to_rerank = collapsed(weighed(above(hits, 0.0), query.windows, query.people))[:wanted]
+    answer.candidates = hits = _found_events(answer, on, limit, wanted)
+    if question.is_reranked:
+        answer.to_rerank = collapsed(weighed(hits, query.windows, query.people))[:wanted]
         hits = judged(answer.to_rerank, hits, question.scores)
     enough = max(floor, settings.min_relevance, LEAST)
     about = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
     if query.asks_who and about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):
         with answer.part("newest", "ledger"):
-            filters = [replace(read_filter, user_id=person) for person in about]
-            read = [event for one in filters for event in at_once(ledger.events.recent, on, one, wanted)]
+            book, filters = question.sources.ledger.events, [replace(read_filter, user_id=person) for person in about]
+            read = [event for one in filters for event in at_once(book.recent, on, one, wanted)]
             newest = sorted(filter(read_filter.admits, read), key=lambda event: event.happened_at, reverse=True)
             hits = widened(hits, newest, enough)
             answer.candidates += (one for one in hits if one not in answer.candidates)
-    ranked = weighed(above(hits, floor), query.windows, query.people, decay, question.now, lines or {})
+    ranked = weighed(hits, query.windows, query.people, decay, question.now, lines or {}, floor)
     return diversified(collapsed(ranked), settings.diversity, limit)
+
+
+def _found_events(answer: Answer, on: Snapshot, limit: int, wanted: int) -> list[Candidate]:
+    """Return ``wanted`` events by words, and as many by meaning, or the number of rows wanted of a wide index."""
+    question, words, dense = answer.question, None, None
+    query, sources, vector = question.query, question.sources, question.vector
+    corpora = sources.ledger.corpora
+    answer.wide_wanted = 0
+    with answer.part("words"):
+        words = _among_the_named(question, limit, wanted, partial(corpora.found_events, on, query.terms))
+    if sources.wide_index and question.wide_rows is None and vector is not None:
+        with answer.part("wide"):
+            answer.wide_wanted = wanted if corpora.is_wide(on, question.read_filter) else 0
+    if vector is not None and not answer.wide_wanted:
+        with answer.part("vectors"):
+            dense = _among_the_named(question, limit, wanted, partial(_nearest, question, on, vector))
+    if dense and not (query.people or words):  # what only a model finds near counts if it is near enough
+        is_of_characters = is_hashing(sources.embedder)  # near where no word is common, too
+        is_near = not is_of_characters and max(similarity for _, similarity in dense) >= NEAR
+        shares_words = not all(terms_of(*event.wording).isdisjoint(query.terms) for event, _ in dense)
+        dense = dense if is_near or shares_words else []
+    return fused(dense, words, question.settings.query.lexical_weight)
 
 
 def _among_the_named(
@@ -423,19 +418,6 @@ def _nearest(question: Question, on: Snapshot, vector: Vector, read_filter: Read
     return [(event, similarity(cosine)) for event, cosine in near]
 
 
-def _joined(
-    question: Question, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
-) -> list[Candidate]:
-    """Fuse the two searches; what only a model finds near counts if it is near enough."""
-    terms = question.query.terms
-    if dense and not (question.query.people or words):
-        is_of_characters = is_hashing(question.sources.embedder)  # near where no word is common, too
-        is_near = not is_of_characters and max(similarity for _, similarity in dense) >= NEAR
-        shares_words = not all(terms_of(*event.wording).isdisjoint(terms) for event, _ in dense)
-        dense = dense if is_near or shares_words else []
-    return fused(dense, words, question.settings.query.lexical_weight, least)
-
-
 def _replacing(question: Question, on: Snapshot, asked: Sequence[str]) -> list[Event]:
     """Return the events that replace those of the ids, and those that replace these."""
     book, newer = question.sources.ledger.events, dict[str, Event]()
@@ -464,60 +446,27 @@ def _traced(answer: Answer, on: Snapshot, known: Sequence[Hit], said: Sequence[H
 # lines of the log
 
 
-def found_lines(
-    question: Question, on: Snapshot, read_filter: ReadFilter, limit: int, decay: Decay | None, reach: LineReach
-) -> FoundLines:
-    """Return at most ``limit`` lines, none that repeats another."""
-    query = question.query
-    search = LineSearch(
-        query.terms,
-        read_filter,
-        limit,
-        question.now,
-        reach.candidates,
-        reach.around,
-        query.asides,
-        query.windows,
-        query.people,
-        asks_for_number(query.said),
-        decay,
-        question.explains,
-        reach.spare,
-    )
-    return question.sources.ledger.corpora.found_lines(on, search)
-
-
 def hit_of(found: FoundLine) -> Hit:
     """Return a line as a hit."""
     line, relevance, around = found.line, found.relevance, (*found.before, *found.after)
     return Hit(line.as_event(), found.score, 0.0, relevance, relevance, around, line.reply_to or "")
 
 
-def _choose_quotes(answer: ContextAnswer, found: Iterable[FoundLine]) -> None:
-    """Choose the best lines that are relevant, and that neither the caller nor a shown event shows."""
-    question, quotes, candidates = answer.question, list[FoundLine](), list[LineCandidate]()
-    settings = question.settings.query
-    of_events = {key for event in answer.events for key in event.sources}
-    for one in found:
-        cut = "shown_as_event" if one.line.key in of_events else None
-        cut = "recent" if answer.is_shown(one.line) else cut
-        cut = "relevance" if one.relevance < settings.min_relevance else cut
-        cut = "limit" if cut is None and len(quotes) == settings.auto_messages_k else cut
-        if cut == "limit" and not question.explains:
-            break
-        quotes += [one] if cut is None else []
-        if question.explains:
-            told = one.line.as_event(), one.parts, one.relevance, one.factors, one.score
-            candidates.append(LineCandidate(*told, rank=len(quotes) if cut is None else 0, cut=cut))
-    answer.quotes, answer.line_candidates = quotes, candidates
+def _cut_lines(answer: ContextAnswer, cut: str, is_cut: Callable[[FoundLine], bool]) -> None:
+    """Leave lines out for a reason, and quote the best of those that are left."""
+    for one in answer.lines:
+        if one.cut is None and is_cut(one):
+            one.cut = cut
+    left = [one for one in answer.lines if one.cut is None]
+    answer.quotes = left[: answer.question.settings.query.auto_messages_k]
 
 
-def _surround(answer: ContextAnswer, on: Snapshot) -> None:
+def _surround(answer: ContextAnswer, on: Snapshot, told: set[LineKey]) -> None:
     """Read the lines that the quotes reply to, and those that follow the best of them; each line is shown once.
 
     None follows from the first on that is shown elsewhere or answers another line: it was not said to the quote.
     """
-    told = {key for event in answer.events for key in event.sources} | {one.line.key for one in answer.quotes}
+    told |= {one.line.key for one in answer.quotes}
     answer.question.sources.ledger.corpora.surround(on, answer.quotes, answer.question.read_filter, FOLLOWED)
     for one in answer.quotes:
         after, answered = dict[object, Message](), {None, "", one.line.id}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from heapq import heappop, heappush
 from operator import attrgetter
 from types import MappingProxyType
 
@@ -19,7 +20,7 @@ from ..domain.instants import Interval
 from ..domain.scope import Scope
 from ..settings.schema import Decay
 from ..store.database.words import line_key
-from ..store.search.lines import same_text
+from ..store.search.lines import Factors, FoundLine, same_text
 from ..text.characters import cleared_on_erasure
 from ..text.terms import index_terms
 
@@ -30,8 +31,6 @@ NO_LINES: Mapping[int, float] = MappingProxyType({})
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
 SECONDS_A_DAY = 86_400.0
-
-Factors = tuple[tuple[str, float], ...]
 
 
 @dataclass
@@ -61,24 +60,6 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class LineCandidate:
-    """One line of the log to which the building of a context gave a score, with the parts of that score.
-
-    The sum of ``parts`` is ``relevance``; times all ``factors`` it is ``score``. ``rank`` is the position among the
-    lines shown, from 1 on; 0 if the line is not shown, and ``cut`` tells why: its "relevance" is too low, the caller
-    shows it ("recent"), it is beyond the "limit", or an event that was made of it is shown ("shown_as_event").
-    """
-
-    line: Event
-    parts: Factors
-    relevance: float
-    factors: Factors
-    score: float
-    rank: int = 0
-    cut: str | None = None
-
-
-@dataclass(frozen=True)
 class Explanation:
     """A context as a model gets it, the candidates of its search of events, and the tokens of each of its sections.
 
@@ -90,16 +71,13 @@ class Explanation:
     context: Context
     candidates: tuple[Candidate, ...] = ()
     section_tokens: tuple[int, ...] = ()
-    lines: tuple[LineCandidate, ...] = ()
+    lines: tuple[FoundLine, ...] = ()
 
 
-def fused(
-    dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float, least: float = 0.0
-) -> list[Candidate]:
+def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float) -> list[Candidate]:
     """Fuse two searches, best first: ``(1 - weight) * similarity + weight * lexical``, both in [0, 1].
 
     None is an unavailable search: the other is used alone. An event that only one search found has 0 in the other.
-    Candidates of a relevance below ``least`` are left out.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
     words = {event.id: score for event, score in lexical or ()}
@@ -109,20 +87,8 @@ def fused(
     for event, near, word in found:
         similarity = near if 0.0 <= near <= 1.0 else _clamped(near)
         relevance = (1.0 - share) * similarity + share * word
-        if relevance >= least:
-            candidates.append(Candidate(event, similarity, word, relevance, score=relevance))
+        candidates.append(Candidate(event, similarity, word, relevance, score=relevance))
     return _ordered(candidates)
-
-
-def above(candidates: Iterable[Candidate], min_relevance: float) -> list[Candidate]:
-    """Keep those with a positive relevance of at least ``min_relevance``."""
-    kept: list[Candidate] = []
-    for one in candidates:
-        if one.relevance >= min_relevance and one.relevance > 0.0:
-            kept.append(one)
-        else:
-            one.cut = "relevance"
-    return kept
 
 
 def judged(
@@ -159,8 +125,9 @@ def weighed(
     decay: Decay | None = None,
     now: datetime | None = None,
     lines: Mapping[int, float] = NO_LINES,
+    least: float = 0.0,
 ) -> list[Candidate]:
-    """Multiply each relevance by its factors to the score, and order the candidates; none is dropped.
+    """Multiply each positive relevance of at least ``least`` by its factors to the score, and order the candidates.
 
     * time: lower outside the ``windows`` that the query names, if any candidate lies in one;
     * people: higher for what was said by or about the ``people`` named, more if it involves more of these;
@@ -168,7 +135,12 @@ def weighed(
     * lines: higher where a search of the log found source lines. ``lines`` has their scores by :func:`line_key`; both
       scores count as independent evidence, ``1 - (1 - score) * (1 - line's score)``.
     """
-    found, places = list(candidates), dict[Scope, str]()
+    found, places = list[Candidate](), dict[Scope, str]()
+    for one in candidates:
+        if one.relevance >= least and one.relevance > 0.0:
+            found.append(one)
+        else:
+            one.cut = "relevance"
     dated = {one.event.id for one in found for window in windows if one.event.happened_at in window}
     for one in found:
         event, named, recency, witness = one.event, 1.0, 1.0, 1.0
@@ -205,34 +177,24 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
     The reduced score is ``score * (1 - diversity * overlap)`` with the largest Jaccard overlap of terms with a chosen
     one. It becomes the candidate's score, so that scores still decrease along the list.
     """
-    words = dict[int, frozenset[str]]()
-    overlaps, compared = [0.0] * len(candidates), [0] * len(candidates)  # the largest with so many chosen ones
-    waiting, chosen = [*range(len(candidates))], list[int]()
+    chosen, words = list[Candidate](), list[frozenset[str]]()
+    # each with its largest overlap with the first so many of the chosen: more of them only lower its reduced score
+    waiting = [(-one.score, at, 0, 0.0) for at, one in enumerate(candidates)]
     while waiting and len(chosen) < limit:
-        best, most = waiting[0], -1.0
-        for at in waiting:  # in the order of scores, which overlaps only lower: few need to be compared
-            one = candidates[at]
-            if one.score <= most:
-                break
-            if one.score * (1.0 - diversity * overlaps[at]) <= most:  # more overlap lowers it further
-                continue
-            if at not in words:
-                words[at] = terms_of(*one.event.wording)
-            for other in chosen[compared[at] :]:
-                common, both = len(words[at] & words[other]), len(words[at]) + len(words[other])
-                if common > overlaps[at] * (both - common):
-                    overlaps[at] = common / (both - common)
-            compared[at] = len(chosen)
-            reduced = one.score * (1.0 - diversity * overlaps[at])
-            best, most = (at, reduced) if reduced > most else (best, most)
-        waiting.remove(best)
-        chosen.append(best)
-        one = candidates[best]
-        one.factors = (*one.factors, ("diversity", most / one.score if one.score else 1.0))
-        one.score, one.rank = most, len(chosen)
-    for at in waiting:
+        reduced, at, compared, overlap = heappop(waiting)
+        one = candidates[at]
+        own = terms_of(*one.event.wording)
+        if compared == len(chosen):
+            one.factors = (*one.factors, ("diversity", -reduced / one.score if one.score else 1.0))
+            one.score, one.rank = -reduced, len(chosen) + 1
+            chosen.append(one)
+            words.append(own)
+        else:
+            overlap = max(overlap, *(len(own & other) / (len(own | other) or 1) for other in words[compared:]))
+            heappush(waiting, (-one.score * (1.0 - diversity * overlap), at, len(chosen), overlap))
+    for _, at, _, _ in waiting:
         candidates[at].cut = "diversity"
-    return [candidates[at] for at in chosen]
+    return chosen
 
 
 def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tuple[list[Event], frozenset[str]]:

@@ -20,9 +20,9 @@ from ..ports import Tally
 from ..settings.schema import Live, Settings
 from ..store.database.database import Snapshot
 from ..tasks import AWAY, PATIENCE, is_out_of_threads, seen, with_timeout
+from ..text.query import Query
 from .beliefs_and_profiles import vector_of
 from .one_pass import Answer, ContextAnswer, Question, Sources, read_context, read_hits, read_memos
-from .query import Query, embedded_text, query_of
 from .ranking import Explanation
 from .render import newest, rendered, section_tokens
 
@@ -90,10 +90,14 @@ class Recall:
         events = answer.events[: kept.get(sentences.context.TITLE_EVENTS, 0)]
         quotes = answer.quotes[: kept.get(sentences.context.TITLE_QUOTATIONS, 0)]
         context = replace(context, sources=(*(one.id for one in events), *(one.line.id for one in quotes)))
-        admits = consent.present_filter(scene).admits
-        lines = sorted(answer.line_candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        for rank, line in enumerate(answer.quotes, 1):
+            line.rank = rank
+        for line in answer.lines:
+            line.cut = line.cut or (None if line.rank else "limit")
+        lines = sorted(answer.lines, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        readable = consent.present_filter(scene)
         found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
-        visible = [one for one in found if admits(one.event)]
+        visible = [one for one in found if readable.admits(one.event)]
         named = await self.sources.names.of([one.event for one in visible])
 
         def redacted() -> Explanation:  # hundreds of texts take a while
@@ -102,14 +106,14 @@ class Recall:
                 context,
                 tuple(replace(one, event=event) for one, event in zip(visible, events, strict=True)),
                 tuple(map(section_tokens, context.sections)),
-                tuple(replace(one, line=line) for one in lines for line in consent.shown(scene, [one.line])),
+                tuple(replace(one, line=consent.redacted(one.line)) for one in lines if readable.admits_line(one.line)),
             )
 
         return await asyncio.to_thread(redacted)
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context for ``enabled=false``: recent memos only."""
-        question = self._question(self.sources.consent.present_filter(scene), Query(""), self._settings.current)
+        question = await self._question(self.sources.consent.present_filter(scene), "", self._settings.current)
         answer = ContextAnswer(question, {"": "disabled"})
         waiting = self._waiting_memos(scene.scope) if scene.has_place else []
         if scene.has_place:
@@ -134,10 +138,10 @@ class Recall:
 
         A query without terms finds nothing. A hit on the log has the surrounding lines that the scene may read.
         """
-        query, kinds = await self._parsed(text, read_filter.scene), set(read_filter.kinds)
-        if top_k <= 0 or not query.terms:
+        question, kinds = await self._question(read_filter, text, self._settings.current), set(read_filter.kinds)
+        if top_k <= 0 or not question.query.terms:
             return SearchResult()
-        answer = Answer(self._question(read_filter, query, self._settings.current))
+        answer = Answer(question)
         if "message" in kinds:
             answer.missing["lines"] = "lexical"
             if self._flush is not None:
@@ -157,13 +161,13 @@ class Recall:
         *,
         explains: bool = False,
     ) -> tuple[ContextAnswer, Context]:
-        query, limits = await self._parsed(text, scene), settings.query
-        if query.says_little:  # a greeting asks for nothing
-            query = replace(query, terms=())
-        read_filter = self.sources.consent.present_filter(scene)
-        answer = ContextAnswer(self._question(read_filter, query, settings, explains), shown=shown)
+        limits, read_filter = settings.query, self.sources.consent.present_filter(scene)
+        question = await self._question(read_filter, text, settings, explains=explains)
+        if question.query.says_little:  # a greeting asks for nothing
+            question.query = replace(question.query, terms=())
+        answer = ContextAnswer(question, shown=shown)
         missing = {"notes": "ledger"} if scene.has_place else {}
-        if query.terms:
+        if question.query.terms:
             missing |= {"lines": "lexical"} if limits.auto_messages_k else {}
             missing |= {"words": "lexical", "vectors": "vectors"} if limits.auto_top_k > 0 else {}
             missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
@@ -174,50 +178,40 @@ class Recall:
         answer = await self._answered(answer, read_context)
         return answer, rendered(answer, waiting, budget)
 
-    def _question(self, read_filter: ReadFilter, query: Query, settings: Settings, explains: bool = False) -> Question:
-        return Question(self.sources, read_filter, query, settings, self.sources.clock.now(), explains)
-
-    async def _parsed(self, text: str, scene: Scene) -> Query:
+    async def _question(
+        self, read_filter: ReadFilter, text: str, settings: Settings, *, explains: bool = False
+    ) -> Question:
         """Parse a question, as if nobody were known in its place."""
-        read = partial(query_of, text, scene, self.sources.clock.now().astimezone(self._settings.current.zone))
-        return await asyncio.to_thread(read) if len(text) > LONG else read()
+        now = self.sources.clock.now()
+        parse = partial(Query.of, text, read_filter.scene, now.astimezone(settings.zone))
+        query = await asyncio.to_thread(parse) if len(text) > LONG else parse()
+        return Question(self.sources, read_filter, query, settings, now, explains)
 
     async def _answered(self, answer: AnAnswer, read: Callable[[AnAnswer, Snapshot], None]) -> AnAnswer:
         """Fill an answer by ``read(answer, snapshot)``; what is not read when it fails or is late stays missing.
 
-        The query's vector comes first. If the answer then wants rows of a wide index, and after that a reranker's
-        scores, each is fetched, and the pass reads again with it.
+        The query's vector comes first. What a pass then wants to be told is asked for, and the next pass reads with it.
         """
-        last, question, sources = answer, answer.question, self.sources  # of the latest pass
+        last, question, missing = answer, answer.question, dict(answer.missing)
         end = asyncio.get_running_loop().time() + self._patience
 
-        async def again(**told: Any) -> None:
-            nonlocal last, question
-            question = replace(question, **told)
-            fresh = replace(answer, question=question, missing=dict(missing))
-            await self._read(partial(read, fresh), end)
-            last = fresh
-
         async def carried_out() -> None:
+            nonlocal last, question
             if "vectors" in missing:
-                said = embedded_text(question.query, question.settings)
-                question.vector = await vector_of(sources.embedder, said, self._patience)
+                query, has_model = question.query, question.settings.models.embedding.model_name
+                said = query.text if has_model else query.said or query.text  # place and asker only for a real model
+                question.vector = await vector_of(self.sources.embedder, said, self._patience)
                 if question.vector is None:
                     answer.missing["vectors"] = missing["vectors"] = "embedding"
             await self._read(partial(read, answer), end)
-            if answer.wide_wanted and sources.wide_index and question.vector is not None:
-                rows = sources.wide_index(question.vector, answer.question.read_filter, answer.wide_wanted)
-                await again(wide_rows=await self._awaited(rows, end) or ())
-            if (asked := last.to_rerank) and sources.reranker:
-                last.missing["rerank"] = "rerank"
-                texts = [one.event.text for one in asked]
-                scores = await self._awaited(sources.reranker.scores(question.query.text, texts), end) or ()
-                if len(scores) == len(asked) and all(map(math.isfinite, scores)):
-                    await again(scores={one.event.id: score for one, score in zip(asked, scores, strict=True)})
+            while told := await self._told(last, end):
+                question = replace(question, **told)
+                fresh = replace(answer, question=question, missing=dict(missing))
+                await self._read(partial(read, fresh), end)
+                last = fresh
             if last.failure is not None:
                 raise last.failure
 
-        missing = dict(answer.missing)
         try:
             await (self._guarded(carried_out) if self._guarded else carried_out())
         except AWAY:
@@ -226,6 +220,20 @@ class Recall:
             if not is_out_of_threads(failure):
                 raise
         return last
+
+    async def _told(self, answer: Answer, end: float) -> dict[str, Any]:
+        """Ask for what a pass wants: rows of a wide index, then a reranker's scores; {} if it wants or gets nothing."""
+        question, sources = answer.question, self.sources
+        if answer.wide_wanted and sources.wide_index and question.vector is not None:
+            rows = sources.wide_index(question.vector, question.read_filter, answer.wide_wanted)
+            return {"wide_rows": await self._awaited(rows, end) or ()}
+        if answer.to_rerank and sources.reranker and question.scores is None:
+            answer.missing["rerank"] = "rerank"
+            texts = [one.event.text for one in answer.to_rerank]
+            scores = await self._awaited(sources.reranker.scores(question.query.text, texts), end) or ()
+            if len(scores) == len(texts) and all(map(math.isfinite, scores)):
+                return {"scores": {one.event.id: score for one, score in zip(answer.to_rerank, scores, strict=True)}}
+        return {}
 
     async def _read(self, a_pass: Callable[[Snapshot], None], end: float) -> None:
         """Run a pass on a reading thread."""

@@ -27,8 +27,8 @@ from ..text.names import clean_name
 from ..text.speakers import name_and_id, spoken
 from ..text.tokens import sentences_of, token_count
 from .beliefs_and_profiles import tags_by_hand, words_of_lines
+from .names import Names, with_present_names
 from .one_pass import ContextAnswer
-from .query import Names, with_present_names
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
@@ -55,7 +55,7 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
     """Render what was found, checked again, with the memos that wait in the queue."""
     question, profiles, titles = answer.question, answer.profiles, sentences.context
     scene, consent = question.read_filter.scene, question.sources.consent
-    settings, names = question.settings, question.query.names
+    settings, names = question.settings, question.names
     zone, hidden = settings.zone, consent.opted_out
     here = answer.people.get(scene.scope, NOBODY) if scene.has_place else NOBODY
     admits, admits_line = (readable := consent.present_filter(scene)).admits, readable.admits_line

@@ -84,7 +84,7 @@ SETTINGS = {
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
     *("Activity", "Answering", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
     *(
-        "LineCandidate",
+        "FoundLine",
         "LineListing",
         "PersonEntry",
         "PlaceEntry",

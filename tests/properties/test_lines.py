@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.lines import PAUSE, SHOWN, LineSearch
+from cognitive_memory_core.store.search.lines import PAUSE, SHOWN, LineSearch, Reach
+from cognitive_memory_core.text.query import Query
 from cognitive_memory_core.text.terms import index_terms, query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
@@ -75,7 +76,7 @@ def test_neighbours_stand_round_their_line(passages):
         said = [replace(line, text=f"{line.text} 都有") for passage in passages for line in passage]
         await ledger.log.append(said)
         everything = ReadFilter(Scene.operator())
-        search = LineSearch(("都有",), everything, 99, NOON + timedelta(days=9), 99, 0)
+        search = LineSearch(Query("", ("都有",)), everything, 99, NOON + timedelta(days=9), Reach(99, 0))
         lines = [*(await ledger.database.read(ledger.corpora.found_lines, search)).lines]
         assert len(lines) == len(said)
         await ledger.database.read(ledger.corpora.surround, lines, everything)

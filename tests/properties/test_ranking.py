@@ -13,7 +13,6 @@ from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.recall.ranking import (
     NAMED,
     OUTSIDE,
-    above,
     collapsed,
     diversified,
     fused,
@@ -68,8 +67,8 @@ def ranked(dense, lexical, steps, scores=None, known=()):
     """Run every ranking step as the retriever does; ``scores`` are a reranker's, ``known`` widens the result."""
     hits = fused(dense, lexical, steps.weight)
     told = scores and {hit.event.id: score for hit, score in zip(hits, scores, strict=False)}
-    hits = above(widened(judged(hits, hits, told), known, 0.15), steps.floor)
-    hits = weighed(hits, steps.windows, steps.people, steps.decay, steps.now)
+    hits = widened(judged(hits, hits, told), known, 0.15)
+    hits = weighed(hits, steps.windows, steps.people, steps.decay, steps.now, least=steps.floor)
     return diversified(collapsed(hits), steps.diversity, steps.limit)
 
 
@@ -122,7 +121,7 @@ def _place(hits, event):
 @given(ROWS, SEVERAL)
 def test_the_time_named_drops_nothing(dense, windows):
     """A hit outside the time windows, if another lies in one, scores 0.3 of its score, and none is dropped."""
-    before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
+    before = {hit.event.id: hit for hit in fused(dense, None, 0.5) if hit.relevance > 0.0}
     after = weighed([*before.values()], windows, frozenset())
     assert {hit.event.id for hit in after} == set(before)
     inside = {hit.event.id for hit in after for window in windows if hit.event.happened_at in window}
@@ -134,7 +133,7 @@ def test_the_time_named_drops_nothing(dense, windows):
 @given(ROWS, PEOPLE)
 def test_whom_the_question_names_is_lifted_within_bounds(dense, people):
     """Hits about the people named gain at most 0.15 of their score, others are unchanged, and none is dropped."""
-    before = {hit.event.id: hit for hit in fused(dense, None, 0.5)}
+    before = {hit.event.id: hit for hit in fused(dense, None, 0.5) if hit.relevance > 0.0}
     after = weighed([*before.values()], (), people)
     assert {hit.event.id for hit in after} == set(before)
     for hit in after:

@@ -17,8 +17,8 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports import Calibration, Clock, Vector
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.one_pass import Sources
-from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings.schema import Live, Settings
 from cognitive_memory_core.store.ledger import Ledger

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
-from cognitive_memory_core.recall.query import CurrentNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.text.callnames import callnames
 from tests.support.clock import NOON, FrozenClock
 from tests.support.opened import Witness, opened

@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.recall.query import CurrentNames, with_present_names
+from cognitive_memory_core.recall.names import CurrentNames, with_present_names
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger, later, name_person

@@ -25,8 +25,8 @@ from cognitive_memory_core.memory.cognitive_memory import CognitiveMemory
 from cognitive_memory_core.memory.reads import Reads
 from cognitive_memory_core.ports import Tally
 from cognitive_memory_core.recall.beliefs_and_profiles import BeliefSearch, TurnProfiles
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.one_pass import Sources
-from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.recall.recall import Recall
 from cognitive_memory_core.settings.schema import Live, Settings
 from cognitive_memory_core.store.search.lines import FoundLine, FoundLines

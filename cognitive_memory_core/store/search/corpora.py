@@ -102,7 +102,7 @@ class Corpora:
 
     def found_lines(self, connection: Connection, search: LineSearch) -> FoundLines:
         """Return lines that have one of the terms or more, or stand near such lines, best first."""
-        if search.limit <= 0 or not search.terms:
+        if search.limit <= 0 or not search.query.terms:
             return FoundLines()
         with self._rows(connection, LineRows, *place_filter(search.read_filter)) as rows:
             return found_lines(rows, search, partial(MESSAGES.at, connection, search.read_filter))

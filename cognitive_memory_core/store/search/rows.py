@@ -6,11 +6,13 @@ Terms are 32-bit hashes; no text is kept here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from sqlite3 import Connection
 from threading import Lock
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from ...text.characters import cleared_on_erasure
 from ...text.terms import SEARCHED, telling_of
 from ..database.connections import kept
 from ..database.rows import Row, always_kept, bound, listed, select
@@ -261,9 +263,10 @@ class EventRows(WordRows):
         That is the share of the terms that it has, saturating; a term weighs more the rarer it is in the place, and the
         more telling in the language. Half of it is scaled by BM25 relative to the best row, for the length of texts.
         """
-        term, row, having = self.find(np.fromiter(map(hashed, terms), np.uint32), SEARCHED)
+        hashes, telling = asked_terms(tuple(terms))
+        term, row, having = self.find(hashes, SEARCHED)
         rarity, count = rarity_of(having, len(self)), len(self)
-        weight = rarity * np.fromiter(map(telling_of, terms), np.float64)
+        weight = rarity * telling
         whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
         share: Array = np.minimum(np.bincount(row, weight[term], count) / whole, 1.0)
         lengths = self.lengths.values * (count / max(len(self.terms.values), 1))
@@ -293,6 +296,13 @@ class VectorRows(Rows):
         """Append vectors."""
         super().load(rows)
         self.vectors.append(unit_vectors([row[1] for row in rows], self.dimensions))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=64)  # events and lines are asked the same
+def asked_terms(terms: tuple[str, ...]) -> tuple[Array, Scores]:
+    """Return the hashes of a question's terms, and how telling each is in the language."""
+    return np.fromiter(map(hashed, terms), np.uint32), np.fromiter(map(telling_of, terms), np.float64)
 
 
 def occurrences(terms: Array, asked: Array) -> tuple[Array, Array]:

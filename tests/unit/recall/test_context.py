@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.notes import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
-from cognitive_memory_core.recall.query import CurrentNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
 from cognitive_memory_core.text.tokens import token_count
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event

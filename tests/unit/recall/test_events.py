@@ -11,9 +11,9 @@ from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
-from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.recall import SearchResult
 from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
+from cognitive_memory_core.text.query import Query
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
@@ -124,7 +124,7 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
     assert len(found.hits) == 5
 
 
-WHO = Query("我是谁", ("我是", "是谁"), (), "我是谁", True, frozenset({"2000001"}))
+WHO = Query("我是谁", ("我是", "是谁"), (), "我是谁", asks_who=True, people=frozenset({"2000001"}))
 
 
 class KnownEvents(ListedEvents):

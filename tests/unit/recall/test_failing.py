@@ -15,8 +15,8 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.models.breaker import MAX_FAILURES, Breaker
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.recall.one_pass import DEGRADED
-from cognitive_memory_core.recall.query import CurrentNames
 from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON

@@ -16,12 +16,12 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
-from cognitive_memory_core.recall.one_pass import OF_SEARCH, ContextAnswer, Question, found_lines, hit_of
-from cognitive_memory_core.recall.query import Query, query_of
+from cognitive_memory_core.recall.one_pass import ContextAnswer, Question, hit_of
 from cognitive_memory_core.recall.recall import Recall, SearchResult
 from cognitive_memory_core.settings.schema import Decay, Settings
 from cognitive_memory_core.store.database.database import Snapshot
-from cognitive_memory_core.store.search.lines import NUMBER, FoundLines
+from cognitive_memory_core.store.search.lines import NUMBER, OF_SEARCH, FoundLines, LineSearch
+from cognitive_memory_core.text.query import Query
 from tests.support.builders import GROUP, OPERATOR, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
@@ -59,15 +59,15 @@ async def searched(
 ) -> FoundLines:
     """Search a ledger's log as a search does; raises if the log is away."""
     where = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
-    query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
+    query = Query.of(question, where.scene, NOON) if isinstance(question, str) else question
     recall = a_recall(ledger, clock=clock or FrozenClock(NOON + timedelta(days=1)), words=words)
     asked = Question(recall.sources, where, query, Settings(), recall.sources.clock.now())
     reach, found = OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates)), list[FoundLines]()
 
     def read(answer: ContextAnswer, on: Snapshot) -> None:
         with answer.part("lines", "lexical"):
-            lines = found_lines(asked, on, where, top_k, decay, reach)
-            found.append(FoundLines([*lines.lines], lines.scores))
+            search = LineSearch(query, where, top_k, asked.now, reach, decay)
+            found.append(recall.sources.ledger.corpora.found_lines(on, search))
             recall.sources.ledger.corpora.surround(on, found[0].lines, where)
 
     answer = await recall._answered(ContextAnswer(asked), read)
@@ -144,8 +144,8 @@ async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -
     hers, late = "学陶艺的是我呀，周末两天都在那边待着没出门", "听人讲学陶艺要好几个月才能烧出一个像样的杯子"
     apart = [a_line("早", minutes) for minutes in (-30 * 24 * 60 + 60, -2 * 24 * 60) for _ in range(OF_SEARCH.around)]
     ledger = await a_log(*crowd, *apart, a_line(late, -24 * 60), a_line(hers, -30 * 24 * 60, MAN))
-    query = query_of("学陶艺课", OPERATOR, NOON)
-    (yesterday,) = query_of("昨天", GROUP, NOON).windows
+    query = Query.of("学陶艺课", OPERATOR, NOON)
+    (yesterday,) = Query.of("昨天", GROUP, NOON).windows
     assert not {late, hers} & set(texts(await found(ledger, query, top_k=120)))
     named = texts(await found(ledger, replace(query, windows=(yesterday,)), top_k=5))
     assert (named[0], len(named)) == (late, 5)
@@ -202,7 +202,7 @@ async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> 
 async def test_of_several_times_named_each_counts() -> None:
     """Lines of any time that a question names keep their score; those between two of them have 0.3 of it."""
     ledger = await a_log(*(a_line(f"陶艺 {day}", 60 * 24 * day) for day in (-9, -7, -5)))
-    query = query_of("陶艺", GROUP, NOON)
+    query = Query.of("陶艺", GROUP, NOON)
     windows = tuple(Interval(NOON + timedelta(days=day - 0.5), NOON + timedelta(days=day + 0.5)) for day in (-9, -5))
     lines = (await searched(ledger, replace(query, windows=windows))).lines
     assert {one.line.text: dict(one.factors)["time"] for one in lines} == {
@@ -218,7 +218,7 @@ async def test_a_question_for_a_number_raises_lines_with_one() -> None:
     for lines in (talk, talk[::-1]):
         ledger = await a_log(*lines)
         assert (await found(ledger, "陶艺课的票多少钱"))[0].event.id == "price"
-    query = query_of("陶艺课的票多少钱", GROUP, NOON)
+    query = Query.of("陶艺课的票多少钱", GROUP, NOON)
     told = await searched(ledger, query, top_k=5)
     factors = {one.line.id: dict(one.factors)["numbers"] for one in told.lines}
     assert factors == {"price": 1.0 + NUMBER, "dear": 1.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.recall.query import MOST_PEOPLE, NOBODY, READ, CurrentNames, Names
+from cognitive_memory_core.recall.names import MOST_PEOPLE, NOBODY, READ, CurrentNames, Names
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.ports import direct
 

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
 from cognitive_memory_core.models.hashing import HashingEmbedder
 from cognitive_memory_core.recall.beliefs_and_profiles import ProfileReader, TurnProfiles
-from cognitive_memory_core.recall.query import CurrentNames
+from cognitive_memory_core.recall.names import CurrentNames
 from cognitive_memory_core.settings.schema import Live, Settings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON

@@ -8,7 +8,8 @@ import pytest
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, Names, query_of
+from cognitive_memory_core.recall.names import Names, with_names
+from cognitive_memory_core.text.query import LINES, QUERY_LENGTH, Query
 from cognitive_memory_core.text.terms import ASKED, query_terms
 from cognitive_memory_core.text.time.time_words import time_window
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
@@ -36,34 +37,34 @@ LONG = "上个月大家一起去爬山的时候到底是谁把水壶忘在山顶
 )
 def test_the_question_is_the_content_of_the_frame_or_the_text(text, said):
     """A message frame is searched by its content, and any other text as a whole, cleaned."""
-    assert query_of(text, OPERATOR, NOON).text == said
+    assert Query.of(text, OPERATOR, NOON).text == said
 
 
 def test_only_the_first_characters_are_read():
     """A very long text, including one of open tags, is cut before it is parsed."""
-    assert len(query_of("字" * 1_000_000, GROUP, NOON).text) == QUERY_LENGTH
-    assert len(query_of("<message><content>" * 100_000, GROUP, NOON).text) <= QUERY_LENGTH
+    assert len(Query.of("字" * 1_000_000, GROUP, NOON).text) == QUERY_LENGTH
+    assert len(Query.of("<message><content>" * 100_000, GROUP, NOON).text) <= QUERY_LENGTH
 
 
 def test_a_short_question_is_embedded_with_place_and_people():
     """A question of at most 20 characters is embedded together with its group and sender."""
-    query = query_of("那个呢", GROUP, NOON)
+    query = Query.of("那个呢", GROUP, NOON)
     assert query.text.startswith("那个呢\n")
     assert "读书会" in query.text
     assert "阿棠" in query.text
-    assert "私聊" in query_of("那个呢", PRIVATE, NOON).text
+    assert "私聊" in Query.of("那个呢", PRIVATE, NOON).text
 
 
 def test_names_of_the_line_are_cleaned():
     """Line breaks in a name are removed from the embedded line."""
     scene = Scene.group("1", "2", user_name="甲\n乙\u202e", group_name="丙\r\n丁")
-    assert query_of("在吗", scene, NOON).text.count("\n") == 1
+    assert Query.of("在吗", scene, NOON).text.count("\n") == 1
 
 
 def test_all_lines_of_a_batch_count():
     """A long first message leaves room for the terms of the last one."""
     first = "".join(chr(0x4E00 + number) for number in range(300))
-    query = query_of(f"{first}\n周六去不去爬山", GROUP, NOON)
+    query = Query.of(f"{first}\n周六去不去爬山", GROUP, NOON)
     assert {"爬山", "周六"} <= set(query.terms)
     assert set(query.terms) & set(query_terms(first))
     assert len(query.terms) <= ASKED
@@ -81,7 +82,7 @@ def test_all_lines_of_a_batch_count():
 )
 def test_what_surrounds_a_question_stands_beside_it(text: str, beside: set[str]) -> None:
     """The terms of sentences around a question are its asides; a message that only asks, or never does, has none."""
-    query = query_of(text, GROUP, NOON)
+    query = Query.of(text, GROUP, NOON)
     assert beside <= query.asides <= frozenset(query.terms)
     assert not query.asides & {"陶艺", "艺课", "几点"}
     assert bool(query.asides) == bool(beside)
@@ -89,15 +90,15 @@ def test_what_surrounds_a_question_stands_beside_it(text: str, beside: set[str])
 
 def test_the_time_named_becomes_the_window():
     """A named time becomes the window, in the zone of the reference."""
-    (window,) = query_of("昨天谁说要请客", GROUP, NOON).windows
+    (window,) = Query.of("昨天谁说要请客", GROUP, NOON).windows
     assert NOON - timedelta(days=1) in window
     assert NOON not in window
-    assert not query_of("谁说要请客", GROUP, NOON).windows
+    assert not Query.of("谁说要请客", GROUP, NOON).windows
 
 
 def test_each_time_named_is_a_window():
     """Several days named in one question are a window each, and the days between them lie in none."""
-    windows = query_of("三月一号、三月三号和去年五月谁请客了", GROUP, NOON).windows
+    windows = Query.of("三月一号、三月三号和去年五月谁请客了", GROUP, NOON).windows
     assert [(one.start.date().isoformat(), one.stop - one.start) for one in windows] == [
         ("2026-03-01", timedelta(days=1)),
         ("2026-03-03", timedelta(days=1)),
@@ -107,8 +108,8 @@ def test_each_time_named_is_a_window():
 
 def test_a_time_beside_the_question_is_no_window():
     """A time counts only in the sentences that ask, if there are others beside them."""
-    assert not query_of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).windows
-    asked, alone = (query_of(text, GROUP, NOON).windows for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
+    assert not Query.of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).windows
+    asked, alone = (Query.of(text, GROUP, NOON).windows for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
     assert asked == alone is not None
 
 
@@ -116,7 +117,7 @@ def test_a_time_beside_the_question_is_no_window():
 def test_a_time_to_come_is_no_window(text):
     """A time in the future gives no window, because nothing was said then."""
     assert time_window(text, NOON) is not None
-    assert not query_of(text, GROUP, NOON).windows
+    assert not Query.of(text, GROUP, NOON).windows
 
 
 KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜航船",))))
@@ -139,10 +140,14 @@ KNOWN = Names.of((Person("2000001", "阿棠"), Person("2000002", "小满", ("夜
 )
 def test_people_named_and_the_asker_are_the_questions(text, people):
     """People named in any line, also by an earlier name, are the query's people; 我 means the asker."""
-    assert query_of(text, GROUP, NOON, KNOWN).people == people
+    assert _people(text) == people
 
 
 def test_people_of_a_flood_are_its_last_lines():
     """Of very many lines only the last ones are searched for people."""
-    assert query_of("小满在吗" + "\n好" * LINES, GROUP, NOON, KNOWN).people == frozenset()
-    assert query_of("小满在吗" + "\n好" * (LINES - 1), GROUP, NOON, KNOWN).people == {"2000002"}
+    assert _people("小满在吗" + "\n好" * LINES) == frozenset()
+    assert _people("小满在吗" + "\n好" * (LINES - 1)) == {"2000002"}
+
+
+def _people(text: str) -> frozenset[str]:
+    return with_names(Query.of(text, GROUP, NOON), GROUP, NOON, KNOWN).people

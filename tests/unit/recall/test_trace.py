@@ -9,10 +9,10 @@ import pytest
 from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
-from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.ranking import Candidate
 from cognitive_memory_core.settings.schema import Decay, QuerySettings, Settings
 from cognitive_memory_core.store.database.database import Snapshot
+from cognitive_memory_core.text.query import Query
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON

@@ -6,7 +6,8 @@ import pytest
 
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.search.lines import LineSearch
+from cognitive_memory_core.store.search.lines import LineSearch, Reach
+from cognitive_memory_core.text.query import Query
 from cognitive_memory_core.text.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.ledgers import Ledger, committed, events_with, later
@@ -57,7 +58,7 @@ async def test_lines_that_may_not_be_read_take_no_place_beside_a_line(ledger: Le
     )
     await ledger.log.append([asked, *others, near, far])
     read_filter = ReadFilter(GROUP, without=frozenset({"2000002"}))
-    search = LineSearch(("陶艺",), read_filter, 1, later(days=1), 9, reach=0)
+    search = LineSearch(Query("", ("陶艺",)), read_filter, 1, later(days=1), Reach(9, 0))
     [found] = (await ledger.database.read(ledger.corpora.found_lines, search)).lines
     await ledger.database.read(ledger.corpora.surround, [found], read_filter)
     assert [line.text for line in found.after] == ["好"]

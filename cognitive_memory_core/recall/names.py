@@ -1,42 +1,33 @@
-"""A parsed query, and the people of its place by name: whom it names, and present names in what is shown."""
+"""The people of a place by name: whom a question names, and their present names in what is shown."""
 
 from __future__ import annotations
 
-import html
-import math
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice, zip_longest
+from itertools import islice
 from types import MappingProxyType
 from typing import TypeVar
 
-from .. import sentences
 from ..domain.belief import Belief
 from ..domain.event import Event
-from ..domain.instants import Interval
 from ..domain.message import Message
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..errors import UnavailableError
-from ..settings.schema import Settings
 from ..store.database.database import Snapshot, at_once
 from ..store.names import NameBook
 from ..text.callnames import callname, callnames, parts
 from ..text.characters import register_cache
-from ..text.cleaning import clean_text
 from ..text.ids import BARE_ID
 from ..text.names import clean_name
-from ..text.questions import asked_sentences, asks_who, speaks_of_asker
-from ..text.spans import blanked
+from ..text.query import LINES, Query, windows_in
+from ..text.questions import speaks_of_asker
 from ..text.speakers import ids_in_brackets, with_current_names
-from ..text.terms import ASKED, LEAST_TELLING, query_terms, telling, telling_of, without_formulas
-from ..text.time.time_words import mentions, time_windows
 
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last
@@ -108,6 +99,18 @@ class Names:
 
 
 NOBODY = Names()
+
+
+def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
+    """Return a query with the people and the times that it names, given the ``names`` known in the place."""
+    windows, lines = query.windows, query.said.split("\n")[-LINES:]
+    if windows:
+        called = {name for one in names.people.values() for name in (one.name, *one.aliases) if name in query.said}
+        windows = windows_in(query.said, reference, called) if called else windows
+    people = frozenset[str]().union(*map(names.named, lines))
+    if scene.kind != "operator" and any(map(speaks_of_asker, lines)):
+        people |= {scene.user_id}
+    return replace(query, windows=windows, people=people)
 
 
 def _runs_on(text: str, at: int) -> bool:
@@ -231,126 +234,3 @@ def with_present_names(item: Named, people: Mapping[str, Person]) -> Named:
         return item
     text, pain, solution, outcome = texts
     return replace(item, text=text, pain=pain, solution=solution, outcome=outcome, sender_name=name, quotes=quotes)
-
-
-QUERY_LENGTH = 4_000
-SHORT = 20
-SAYS_LITTLE = 0.9  # weight below which every term of a greeting lies
-GREETING = 3  # letters of 大家好; 年会在哪 has common ones only, too, and asks for something
-LINES = 32  # lines of a batch that are searched for people and for who is asked about
-_MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
-
-
-@dataclass(frozen=True)
-class Query:
-    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``windows`` the past times it names.
-
-    ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``people``
-    are the ids of the people named, including the asker for 我; ``asks_who``: the query asks who somebody is.
-    ``names`` are those known in the place. ``asides`` are the terms of sentences around a question that the question
-    does not contain.
-    """
-
-    text: str
-    terms: tuple[str, ...] = ()
-    windows: tuple[Interval, ...] = ()
-    said: str = ""
-    asks_who: bool = False
-    people: frozenset[str] = field(default=frozenset())
-    names: Names = field(default=NOBODY, compare=False, repr=False)
-    asides: frozenset[str] = field(default=frozenset())
-
-    @property
-    def says_little(self) -> bool:
-        """Whether the query, such as 早上好 or 收到, names nobody, no time, and but a word that all chats have."""
-        if self.asks_who or self.people or self.windows:
-            return False
-        rest = without_formulas(self.said)
-        told = self.terms if rest == self.said and "\n" not in rest else query_terms(rest, characters=True)
-        return sum(map(str.isalnum, rest)) <= GREETING and all(telling_of(term) < SAYS_LITTLE for term in told)
-
-    def known_share(self, heard: AbstractSet[str]) -> float:
-        """Return which share of its words is known, each weighed by how telling it is; 1 for a single word.
-
-        Words stand between blanks; one is known if a term of it is ``heard``, which may be a single character. When it
-        was is no word: events have dates.
-        """
-        times = mentions(self.said)
-        said = blanked(self.said, ((one.start, one.stop) for one in times)).split()
-        split = ([*filter(self.terms.__contains__, query_terms(one, characters=True))] for one in said)
-        words = [terms for terms in split if terms]
-        weights = [math.fsum(map(telling_of, terms)) / len(terms) for terms in words]
-        known = [weight for terms, weight in zip(words, weights, strict=True) if not heard.isdisjoint(terms)]
-        return math.fsum(known) / math.fsum(weights) if words and len(words) + len(times) > 1 else 1.0
-
-
-def query_of(text: str, scene: Scene, reference: datetime, names: Names | None = None) -> Query:
-    """Parse a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
-
-    Only the first 4,000 characters count. A text of at most 20 characters is embedded with a line that states place and
-    asker, to give texts such as "那个呢" a context. ``reference`` is the current time in the configured zone; ``names``
-    are those known in the scene's place.
-    """
-    said = clean_text(_said(text[:QUERY_LENGTH])).strip()
-    lines, asked, placed = said.split("\n"), asked_sentences(said), said
-    terms = _terms(lines)
-    told = (query_terms(one, characters=True) for one in asked)
-    asides = frozenset(terms).difference(*told) if asked else frozenset[str]()
-    if said and len(said) <= SHORT and scene.kind != "operator":
-        called = clean_name(scene.group_name), clean_name(scene.user_name)
-        placed = f"{said}\n{sentences.context.query_place(scene.kind, *called)}"
-    asks = any(map(asks_who, lines[-LINES:]))
-    query = Query(placed, terms, _windows(said, reference, NOBODY), said, asks, asides=asides)
-    return query if names is None else with_names(query, scene, reference, names)
-
-
-def with_names(query: Query, scene: Scene, reference: datetime, names: Names) -> Query:
-    """Return a query with the people and the time that it names, given the ``names`` that are known in the place."""
-    windows = _windows(query.said, reference, names) if query.windows else ()
-    lines = query.said.split("\n")[-LINES:]
-    people = frozenset[str]().union(*map(names.named, lines))
-    if scene.kind != "operator" and any(map(speaks_of_asker, lines)):
-        people |= {scene.user_id}
-    return replace(query, windows=windows, people=people, names=names)
-
-
-def embedded_text(query: Query, settings: Settings) -> str:
-    """Return the text to embed; place and speaker are included only for a real model.
-
-    With the local embedder, which hashes characters, they would outweigh the query.
-    """
-    return query.text if settings.models.embedding.model_name else query.said or query.text
-
-
-def _windows(said: str, reference: datetime, names: Names) -> tuple[Interval, ...]:
-    """Return the past windows that a text names. A person's name such as 周末 is not a time.
-
-    Sentences around a question do not count: 今天天气真不错。我们三月去了哪里？ is about March.
-    """
-    said = " ".join(asked_sentences(said)) or said
-    windows = time_windows(said, reference)
-    if not windows:
-        return ()
-    called = {name for person in names.people.values() for name in (person.name, *person.aliases) if name in said}
-    windows = time_windows(said, reference, called) if called else windows
-    return tuple(one for one in windows if one.start < reference)  # of the future anything may have been said
-
-
-def _said(text: str) -> str:
-    """Return the contents of the message frames in a text, by one forward pass; a text without frames as it is."""
-    contents, rest = list[str](), text.partition(_MESSAGE)[2]
-    while _OPENED in rest:
-        content, _, rest = rest.partition(_OPENED)[2].partition(_CLOSED)
-        contents.append(html.unescape(content).strip())
-        rest = rest.partition(_MESSAGE)[2]
-    return "\n".join(contents) if contents else text
-
-
-def _terms(lines: list[str]) -> tuple[str, ...]:
-    """Return the terms of a batch, one from each line in turn, so that a long first line does not use up the limit."""
-    if len(lines) == 1:
-        return tuple(query_terms(lines[0], characters=True))
-    in_turn = zip_longest(*(query_terms(line, characters=True) for line in lines))
-    terms = dict.fromkeys(term for turn in in_turn for term in turn if term)
-    has_pairs = any(len(term) > 1 for term in terms)  # if there are pairs, very common single characters are skipped
-    return tuple(term for term in terms if len(term) > 1 or telling(term) >= LEAST_TELLING or not has_pairs)[:ASKED]
