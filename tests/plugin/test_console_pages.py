@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -85,6 +85,37 @@ async def test_what_takes_long_is_sent_when_it_is_found(shown: Console, monkeypa
             assert "还在算" in first, path
             assert pages[path] in rest, path
             assert before.endswith(rest.removeprefix(visit.ARRIVED)), path
+
+
+async def test_the_words_of_a_memory_stand_beside_it(shown: Console) -> None:
+    """A list shows the words on which a memory rests without a click; of an attribution, no date breaks in two."""
+    said = [core.Quote(f"m-{word}", "2000001", word, "阿棠", NOON) for word in ("早换了", "就放那儿")]
+    worded = an_event("阿棠换过门锁", _scene("2000001"), quotes=tuple(said), message_ids=("m-a",))
+    same = an_event(
+        "阿棠(2000001)：“乌龙茶吧”", _scene("2000001"), quotes=(core.Quote("m-b", "2000001", "乌龙茶吧", "阿棠", NOON),)
+    )
+    await shown.memory._opened.ledger.events.commit(a_draft(worded, same))
+    async with shown.visited() as visitor:
+        page = await visitor.look("/memories")
+    row = page.split("阿棠换过门锁", 1)[1].split("</article>")[0].split("<details>")[0]
+    assert "早换了" in row
+    assert "就放那儿" in row
+    assert 'class="quote"' not in page.split(">乌龙茶吧<", 1)[1].split("</article>")[0]
+    from nonebot_plugin_cognitive_memory.replies.memories import WHOSE, words_beneath
+
+    beneath = words_beneath("门锁", said, timezone.utc)
+    assert [part[-4:] for part in WHOSE.split(beneath) if part.startswith("—— 阿棠 ")] == ["3月4日"] * 2
+
+
+async def test_pages_with_nothing_on_them_say_what_can_be_done(shown: Console) -> None:
+    """Before a question is asked, lines of people are offered to try; no empty calendar is drawn of a stranger."""
+    async with shown.visited() as visitor:
+        offered = await visitor.look("/question", place="group/20001")
+        assert offered.index("早上好，今天谁带书？") < offered.index("部署密钥上周五换过了")
+        asked = offered.split('class="sheet entry" href="/memory/console', 1)[1].split('"')[0].replace("&amp;", "&")
+        assert "模型拿到的上下文" in await visitor.look(asked)
+        assert 'class="chart"' in await visitor.look("/people/open", id="2000001")
+        assert 'class="chart"' not in await visitor.look("/people/open", id="2999999")
 
 
 async def test_raw_lines_are_taken_apart(shown: Console) -> None:
