@@ -649,7 +649,7 @@ WORDS: Mapping[str, str] = {
     "report.to_missed": "should have been found",
     "report.to_flaws": "not clear",
     "report.to_contradictions": "pairs replaced",
-    "report.none": "Nothing to measure yet: once people have talked, this page says how good the memory is.",
+    "report.none": "Nothing to measure yet. Add the bot to a group and talk; then this page has something to say.",
     "report.examine_about": "Texts were not read. Reading them finds what is not clear by itself, or was replaced.",
     "report.of_events": "taught",
     "report.of_lines": "of the lines",

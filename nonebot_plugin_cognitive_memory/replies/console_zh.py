@@ -604,7 +604,7 @@ WORDS: Mapping[str, str] = {
     "report.to_missed": "条本该想起",
     "report.to_flaws": "条看不懂",
     "report.to_contradictions": "对改了口",
-    "report.none": "还没有东西可看：有人说过话，这里才数得出记得好不好。",
+    "report.none": "还没有东西可看。把机器人拉进群、说几句话，这里才数得出记得好不好。",
     "report.examine_about": "还没有读内容：读一遍，找出离开上下文看不懂的和改了口的。",
     "report.of_events": "教的",
     "report.of_lines": "说的话",
