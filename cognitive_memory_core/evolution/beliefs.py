@@ -45,8 +45,8 @@ async def quoting(
 
     quoted = [one.quoting(own(one)) for one in beliefs]
     gone = [event_id for one in quoted if not one.quotes for event_id in one.event_ids]
-    told = consent.shown(place, await events.fetch(gone)) if gone else []
-    return [one if one.quotes else one.quoting((), told) for one in quoted]
+    told = {event.id: event for event in consent.shown(place, await events.fetch(gone))} if gone else {}
+    return [one if one.quotes else one.quoting((), (told[i] for i in one.event_ids if i in told)) for one in quoted]
 
 
 @dataclass(frozen=True)

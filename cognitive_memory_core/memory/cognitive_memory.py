@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -21,7 +21,7 @@ from ..domain.message import Message
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Turn
 from ..durations import Durations, timed
-from ..errors import BadArgument
+from ..errors import BadArgument, UnavailableError
 from ..settings.configuration import with_hot
 from ..settings.schema import Live, Settings
 from ..tasks import completed
@@ -255,7 +255,7 @@ class CognitiveMemory(Reads):
         Raises UnknownEvent if the id is unknown, or if the event was forgotten over 30 days ago.
         """
         event = await self._stored(scene, event_id)
-        return await (await self._learning()).forgetting.restore(event)
+        return self._opened.consent.redacted(await (await self._learning()).forgetting.restore(event))
 
     async def forget_user(self, scene: Scene, user_id: str, *, names: Sequence[str] = ()) -> Erasure:
         """Erase a person everywhere; when this returns, nothing of theirs can be found or restored.
@@ -340,7 +340,9 @@ class CognitiveMemory(Reads):
             return Evolution(message=self.reason)
         since = self._opened.clock.now() - timedelta(days=days)
         evolution = await (await self._learning()).evolver.evolve(scene, since)
-        return replace(evolution, changes=tuple(await self._quoted(scene.scope, evolution.changes)))
+        with suppress(UnavailableError):  # the changes are stored, also if what they rest on cannot be read
+            evolution = replace(evolution, changes=tuple(await self._quoted(scene.scope, evolution.changes)))
+        return evolution
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
@@ -385,8 +387,16 @@ class CognitiveMemory(Reads):
         return await self._seen(await self._opened.beliefs.set_strength(scene, belief_id, strength))
 
     async def _seen(self, belief: Belief) -> Belief:
-        """Return a changed belief as it is seen; as it is, if only people who opted out said it."""
-        return next(iter(await self._worded(belief.scope, [belief])), belief)
+        """Return a changed belief as it is seen; without its words, if only people who opted out said it.
+
+        It is stored, and returned without quotes if they cannot be read.
+        """
+        seen = self._opened.consent.belief(belief.scope, belief)
+        if seen is None:
+            return replace(belief, statement=sentences.context.SOMEBODY, change_summary="", tags=(), supporters=())
+        with suppress(UnavailableError):
+            (seen,) = await self._worded(belief.scope, [belief])
+        return seen
 
     @reading(list)
     async def suggestions(self, scene: Scene) -> list[Suggestion]:

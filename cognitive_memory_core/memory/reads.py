@@ -346,20 +346,27 @@ class Reads:
         return await quoting(shown, scope, lines, opened.ledger.events, opened.consent)
 
     async def _quoted(self, scope: Scope, changes: Sequence[Change]) -> list[Change]:
-        """Return those of the changes that may be seen, with the quotes of the versions before and after."""
+        """Return those of the changes that may be seen, with the quotes of the versions before and after.
+
+        What only people who opted out said is left out, and so is a change of nothing else.
+        """
         opened = self._opened
         shown = [one for change in changes if (one := opened.consent.change(scope, change))]
         ids = {belief_id for one in shown for belief_id in (one.belief_id, one.old_id) if belief_id}
-        versions = await self._worded(scope, await opened.beliefs.beliefs.versions(ids)) if ids else []
-        told = {one.id: one.quotes for one in versions}
-        return [
+        stored = await opened.beliefs.beliefs.versions(ids) if ids else []
+        told = {one.id: one.quotes for one in await self._worded(scope, stored)}
+        hidden = {one.id for one in stored} - told.keys()
+        quoted = (
             replace(
                 one,
-                old_quotes=told.get(one.old_id or "", ()) if one.old_statement else (),
-                new_quotes=told.get(one.belief_id, ()) if one.new_statement else (),
+                old_statement=(old := "" if one.old_id in hidden else one.old_statement),
+                new_statement=(new := "" if one.belief_id in hidden else one.new_statement),
+                old_quotes=told.get(one.old_id or "", ()) if old else (),
+                new_quotes=told.get(one.belief_id, ()) if new else (),
             )
             for one in shown
-        ]
+        )
+        return [one for one in quoted if one.old_statement or one.new_statement]
 
     @reading(list)
     async def pins(self, scene: Scene) -> list[Pin]:

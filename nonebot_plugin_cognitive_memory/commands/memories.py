@@ -179,12 +179,16 @@ def _is_own(scene: core.Scene, item: core.Event) -> bool:
 
 
 async def showing(scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
-    """Return how events are shown to the asker: time zone, and names of the other groups in which they were said."""
+    """Return how events are shown to the asker: time zone, and names of the other groups in which they were said.
+
+    A group whose name cannot be read is shown by its id: what the answer confirms may be done already.
+    """
     listings, named = get_memory().listings, dict[str, str]()
     for group_id in sorted({event.group_id for event in events} - {"", scene.group_id})[:MOST_NAMED]:
         wanted = core.PlaceListing(core.Scope(scene.agent, "group", group_id), is_counted=False)
-        for place in await listings.places(core.Scene.operator(scene.agent), wanted, 1):
-            named[group_id] = place.name
+        with suppress(core.UnavailableError):
+            for place in await listings.places(core.Scene.operator(scene.agent), wanted, 1):
+                named[group_id] = place.name
     return replies.memories.Showing(scene, setup.settings.zone, named)
 
 

@@ -89,6 +89,17 @@ async def test_a_damaged_portrait_does_not_bring_it_back(tmp_path: Path, *, is_c
         assert "上海" not in f"{profile.summary}{profile.tags}{file.read_text('utf-8')}"
 
 
+async def test_what_is_restored_names_nobody_who_opted_out(tmp_path: Path) -> None:
+    """The event that a restoration returns, to be confirmed, is redacted as every list is."""
+    async with a_memory(tmp_path) as memory:
+        [event] = await tell(memory, READING, "阿禾和老周(745920318) 要搬去上海")
+        await memory.forget_event(READING, event.id)
+        await memory.opt_out("745920318")
+        restored = await memory.restore_event(READING, event.id)
+        assert "上海" in restored.text
+        assert "745920318" not in str((restored.text, restored.quotes))
+
+
 async def test_it_can_be_restored_for_thirty_days(tmp_path: Path) -> None:
     """A forgotten event can be restored on the 29th day and not on the 31st."""
     clock = FrozenClock()

@@ -158,6 +158,25 @@ async def test_a_belief_is_shown_with_who_said_it(tmp_path: Path) -> None:
         assert _said_in((await memory.belief_changes(GROUP))[0]) == ((), (CHAT[1][1],)), "who agreed"
         await memory.opt_out(TEA[0])
         assert second not in str(await memory.belief_changes(GROUP)) + str(await memory.beliefs(GROUP, status="all"))
+        await memory.opt_out(LIN[0])
+        assert await memory.belief_changes(GROUP) == [], "nobody is left who said it"
+        restored = await memory.restore_belief(GROUP, belief.id)
+        assert (restored.statement, restored.quotes, restored.supporters) == ("某位成员", (), ())
+
+
+async def test_a_change_is_confirmed_though_its_words_cannot_be_read(tmp_path: Path) -> None:
+    """What is stored is told as done, without the lines it rests on, if the ledger refuses to read these just then."""
+
+    async def refused(*_: object) -> list[core.Message]:
+        raise core.UnavailableError("away")
+
+    async with opened(tmp_path, answered(created(FRIDAY, 1, 2))) as (memory, _):
+        await said(memory, *CHAT[:2])
+        memory._opened.buffer.find = refused
+        (made,) = (await memory.evolve(GROUP)).changes
+        assert (made.new_statement, made.new_quotes) == (FRIDAY, ())
+        retired = await memory.retire_belief(GROUP, made.belief_id, "")
+        assert (retired.statement, retired.status, retired.quotes) == (FRIDAY, "deprecated", ())
 
 
 def _said_in(change: core.Change) -> tuple[tuple[str, ...], ...]:
