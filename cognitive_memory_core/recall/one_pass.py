@@ -7,10 +7,11 @@ question: an answer says what it wants of these, and :class:`Recall` asks, and p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 
 from ..consent import Consent
 from ..domain.answer import Hit
@@ -212,14 +213,15 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
     question = _named(answer, on)
     sources, scene, settings = question.sources, question.read_filter.scene, question.settings.query
     of_lines: Mapping[int, float] = {}
+    unread: Iterator[FoundLine] = iter(())
     with answer.part("lines"):
         if most := settings.auto_messages_k:
             most += SPARE_LINES + len(answer.shown or ())
             decay, explains = settings.auto_decay, question.explains
             search = LineSearch(question.query, question.read_filter, most, question.now, OF_CONTEXT, decay, explains)
-            answer.lines, of_lines = sources.ledger.corpora.found_lines(on, search)
-            _cut_lines(answer, "relevance", lambda one: one.relevance < settings.min_relevance)
-            _cut_lines(answer, "recent", lambda one: answer.is_shown(one.line))
+            found, of_lines = sources.ledger.corpora.found_lines(on, search)
+            unread, answer.lines = iter(found), ()
+            _choose_quotes(answer, unread)  # without events yet: shown like this if the time ends before they are read
     if scene.has_place:
         with answer.part("pins", "ledger"):
             answer.pins = at_once(sources.ledger.notes.pins, on, scene.scope)
@@ -231,7 +233,7 @@ def read_context(answer: ContextAnswer, on: Snapshot) -> None:
         answer.events, answer.replaced = followed(answer.events, newer, settings.auto_top_k)
     with answer.part("quotations", "lexical" if answer.quotes else ""):
         told = {key for event in answer.events for key in event.sources}
-        _cut_lines(answer, "shown_as_event", lambda one: one.line.key in told)
+        _choose_quotes(answer, unread, told)
         if answer.quotes:
             _surround(answer, on, told)
     with answer.part("beliefs"):
@@ -284,7 +286,7 @@ def read_hits(answer: Answer, on: Snapshot, top_k: int) -> None:
             corpora, reach = question.sources.ledger.corpora, OF_SEARCH
             reach = reach._replace(candidates=max(most, reach.candidates))
             search = LineSearch(question.query, replace(read_filter, kinds=()), most, question.now, reach, decay)
-            found = corpora.found_lines(on, search).lines
+            found = [*corpora.found_lines(on, search).lines]
             if found:
                 corpora.surround(on, found, read_filter)
             answer.hits = said = [*map(hit_of, found)]
@@ -452,13 +454,24 @@ def hit_of(found: FoundLine) -> Hit:
     return Hit(line.as_event(), found.score, 0.0, relevance, relevance, around, line.reply_to or "")
 
 
-def _cut_lines(answer: ContextAnswer, cut: str, is_cut: Callable[[FoundLine], bool]) -> None:
-    """Leave lines out for a reason, and quote the best of those that are left."""
-    for one in answer.lines:
-        if one.cut is None and is_cut(one):
-            one.cut = cut
-    left = [one for one in answer.lines if one.cut is None]
-    answer.quotes = left[: answer.question.settings.query.auto_messages_k]
+def _choose_quotes(answer: ContextAnswer, unread: Iterator[FoundLine], told: Collection[LineKey] = ()) -> None:
+    """Choose the best lines that are relevant, and that neither the caller nor an event (``told``) shows.
+
+    Lines are read as far as they are needed.
+    """
+    settings, read, quotes = answer.question.settings.query, list[FoundLine](), list[FoundLine]()
+    for one in chain(answer.lines, unread):
+        if one.relevance < settings.min_relevance:
+            one.cut = "relevance"
+        elif one.cut is None and answer.is_shown(one.line):
+            one.cut = "recent"
+        elif one.cut is None and one.line.key in told:
+            one.cut = "shown_as_event"
+        read.append(one)
+        quotes += [one] if one.cut is None else []
+        if len(quotes) == settings.auto_messages_k and not answer.question.explains:
+            break
+    answer.lines, answer.quotes = read, quotes[: settings.auto_messages_k]
 
 
 def _surround(answer: ContextAnswer, on: Snapshot, told: set[LineKey]) -> None:

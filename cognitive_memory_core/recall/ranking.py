@@ -190,7 +190,9 @@ def diversified(candidates: Sequence[Candidate], diversity: float, limit: int) -
             chosen.append(one)
             words.append(own)
         else:
-            overlap = max(overlap, *(len(own & other) / (len(own | other) or 1) for other in words[compared:]))
+            for other in words[compared:]:
+                common = len(own & other)
+                overlap = max(overlap, common / (len(own) + len(other) - common or 1))
             heappush(waiting, (-one.score * (1.0 - diversity * overlap), at, len(chosen), overlap))
     for _, at, _, _ in waiting:
         candidates[at].cut = "diversity"

@@ -8,10 +8,11 @@ count as in BM25, and no line lends its terms to others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import islice
 from math import prod
 from types import MappingProxyType
 from typing import NamedTuple
@@ -114,9 +115,12 @@ class FoundLine:
 
 
 class FoundLines(NamedTuple):
-    """Lines of the log, best first, and the scores of these and of more lines by their :func:`line_key`."""
+    """Lines of the log, best first, and the scores of these and of more lines by their :func:`line_key`.
 
-    lines: Sequence[FoundLine] = ()
+    The lines are read while they are iterated over, some at a time, in the snapshot of the search.
+    """
+
+    lines: Iterable[FoundLine] = ()
     scores: Mapping[int, float] = MappingProxyType({})
 
 
@@ -230,22 +234,23 @@ def found_lines(
     seqs, beside = lines.seqs.values[window[first]].tolist(), _beside(lines, talk, at[first])
     gains = np.diff(steps, axis=0, prepend=0.0)[:, first] if search.explains else None
     of_lines = np.stack([*factors.values()], axis=1)[first].tolist()
-    found, known, shown, together = list[FoundLine](), set[object](), dict[int, Message](), search.limit // 2 + 1
-    for rank, seq in enumerate(seqs):
-        if len(found) == search.limit:
-            break
-        if rank % together == 0:  # some at a time: seldom are all needed
-            shown |= read(seqs[rank : rank + together])
-        if (line := shown.get(seq)) is None:
-            continue
-        key = (same_text(line.text), line.sender_id) if reach.spare else rank
-        if key not in known:
-            known.add(key)
-            parts = () if gains is None else tuple(zip(PARTS, gains[:, rank].tolist(), strict=True))
-            of_line = tuple(zip(factors, of_lines[rank], strict=True))
-            found.append(FoundLine(line, float(relevance[first[rank]]), of_line, parts, beside[rank]))
+
+    def in_turn() -> Iterator[FoundLine]:
+        known, shown, together = set[object](), dict[int, Message](), search.limit // 2 + 1
+        for rank, seq in enumerate(seqs):
+            if rank % together == 0:  # some at a time: seldom are all needed
+                shown |= read(seqs[rank : rank + together])
+            if (line := shown.get(seq)) is None:
+                continue
+            key = (same_text(line.text), line.sender_id) if reach.spare else rank
+            if key not in known:
+                known.add(key)
+                parts = () if gains is None else tuple(zip(PARTS, gains[:, rank].tolist(), strict=True))
+                of_line = tuple(zip(factors, of_lines[rank], strict=True))
+                yield FoundLine(line, float(relevance[first[rank]]), of_line, parts, beside[rank])
+
     keys, best = lines.about.values["id"][window[order[:SCORED]]], scores[order[:SCORED]]
-    return FoundLines(found, dict(zip(keys.tolist(), best.tolist(), strict=True)))
+    return FoundLines(islice(in_turn(), search.limit), dict(zip(keys.tolist(), best.tolist(), strict=True)))
 
 
 def _beside(lines: LineRows, talk: LinesInOrder, positions: Array) -> list[list[int]]:

@@ -67,8 +67,9 @@ async def searched(
     def read(answer: ContextAnswer, on: Snapshot) -> None:
         with answer.part("lines", "lexical"):
             search = LineSearch(query, where, top_k, asked.now, reach, decay)
-            found.append(recall.sources.ledger.corpora.found_lines(on, search))
-            recall.sources.ledger.corpora.surround(on, found[0].lines, where)
+            lines, scores = recall.sources.ledger.corpora.found_lines(on, search)
+            found.append(FoundLines(shown := [*lines], scores))
+            recall.sources.ledger.corpora.surround(on, shown, where)
 
     answer = await recall._answered(ContextAnswer(asked), read)
     assert answer.degraded == ()
