@@ -9,14 +9,16 @@ import re
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count, product, repeat
 from pathlib import Path
 
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.people import Alias
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.store.ledger import Ledger
-from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
+from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, greetings, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
 
@@ -44,16 +46,25 @@ def f24(extent: Extent) -> Row:
                 found = asyncio.run(_state(copy, seen))
                 whole |= set() if fault else {found}
                 seen.update(injected=fault is not None, lost=found not in whole)
+            seen["runs that changed nothing"] += len(whole) == 1
             shutil.rmtree(root)
-    return seen.row(seen.pop("injected"))
+    return seen.row(seen.pop("injected"), failed=seen["runs that changed nothing"])
 
 
 async def _seeded(root: Path, number: int) -> None:
     ledger = await Ledger.open(root / "ledger.db")
     lines = a_chat(*(line for topic in TOPICS for line in ((TEA, f"以后每周讨论{topic}"), (LIN, f"好，讨论{topic}"))))
-    await ledger.log.append([*lines, *a_chat((MO, "桌游取消了，不讨论桌游"), (TEA, "好，不讨论桌游"), first=21)])
+    await _heard(ledger, [*lines, *a_chat((MO, "桌游取消了，不讨论桌游"), (TEA, "好，不讨论桌游"), first=21)])
     await ledger.beliefs.commit([begun(a_belief(f"群里讨论{topic}", f"{topic}-{number}")) for topic in TOPICS[:6]])
     await ledger.close()
+
+
+async def _heard(ledger: Ledger, lines: Sequence[Message]) -> None:
+    """Write lines of people who were seen in the group before; the word of others would count for nothing."""
+    first = greetings()
+    await ledger.log.append([*first, *lines])
+    seen = [(one.scene.scope, one.sender_id, one.scene.user_name, one.sent_at) for one in first]
+    await ledger.names.note_all([Alias(*one, one[-1]) for one in seen])
 
 
 async def _evolved(root: Path, answer: str, fault: tuple[int, bool] | None) -> None:
@@ -118,7 +129,7 @@ def a25(extent: Extent) -> Row:
         for number in range(extent.of(200, 10)):
             asyncio.run(_attacked(Path(folder) / f"{number}.db", dice, seen))
     seen["lost"] += seen["retired within the bound"] - seen["restored"]
-    return seen.row(seen.pop("proposals"), failed=seen["broken chains"])
+    return seen.row(seen.pop("proposals"), failed=seen["broken chains"] or not seen["retired within the bound"])
 
 
 async def _attacked(path: Path, dice: random.Random, seen: Seen) -> None:
@@ -129,7 +140,7 @@ async def _attacked(path: Path, dice: random.Random, seen: Seen) -> None:
     said += [(dice.choice((TEA, LIN)), dice.choice(("好", "同意", one[1]))) for one in said]
     if dice.random() < 0.5:  # the lie that a rule is off looks as a true change does: only the bound holds
         said += [pair for one in topics for pair in ((LIN, f"{one}取消了，不讨论{one}"), (MO, f"好，不讨论{one}"))]
-    await ledger.log.append(a_chat(*said))
+    await _heard(ledger, a_chat(*said))
     await ledger.beliefs.commit([begun(a_belief(f"群里每周讨论{one}", f"b{at}")) for at, one in enumerate(topics)])
     group = await EvolvingGroup.over(ledger)
     group.clock.advance(hours=1)

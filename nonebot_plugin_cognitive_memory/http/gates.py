@@ -78,7 +78,9 @@ def body_reader() -> Callable[[Receive], Awaitable[bytes | int]]:
             return body if size <= LARGEST else 413
 
         task = asyncio.create_task(whole())
-        unfinished[task] = None
+        await asyncio.sleep(0)  # what came with its head is read now, and no flood of others can give it up
+        if not task.done():
+            unfinished[task] = None
         if len(unfinished) > MOST:
             oldest = next(iter(unfinished))
             del unfinished[oldest]

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nonebug import App
@@ -82,3 +83,24 @@ async def test_slow_clients_shut_out_nobody(app: App, tmp_path: Path, monkeypatc
 
 def _port(shown: Console) -> int:
     return int(shown.address.split(":")[2].split("/")[0])
+
+
+async def test_a_body_that_came_with_its_head_is_never_given_up(app: App) -> None:
+    """A whole body is read though more slow clients than a reader waits for come in the same turn of the loop."""
+    from nonebot_plugin_cognitive_memory.http import gates
+
+    read = gates.body_reader()
+
+    async def came() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"secret=x"}
+
+    async def waiting() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    operator = asyncio.create_task(read(came))
+    others = [asyncio.create_task(read(waiting)) for _ in range(gates.MOST + 1)]
+    assert await operator == b"secret=x"
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
