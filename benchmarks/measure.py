@@ -63,10 +63,12 @@ class Sample:
 class Gap:
     """The longest time for which the event loop was blocked, in ms beyond the requested tick.
 
-    ``worked`` is the most processor time that its thread used between two ticks: what a busy machine does not add to.
+    ``blocked`` leaves out the time for which its thread waited for a core, which a busy machine adds. ``worked`` is the
+    most processor time that its thread used between two ticks.
     """
 
     longest: float = 0.0
+    blocked: float = 0.0
     worked: float = 0.0
 
 
@@ -85,10 +87,19 @@ async def loop_watched() -> AsyncIterator[Gap]:
 
 async def _tick(gap: Gap) -> None:
     while True:
-        before, worked = time.perf_counter(), time.thread_time()
+        before, worked, waited = time.perf_counter(), time.thread_time(), _waited()
         await asyncio.sleep(TICK)
-        gap.longest = max(gap.longest, 1000 * (time.perf_counter() - before - TICK))
+        passed = time.perf_counter() - before - TICK
+        gap.longest = max(gap.longest, 1000 * passed)
+        gap.blocked = max(gap.blocked, 1000 * (passed - (_waited() - waited)))
         gap.worked = max(gap.worked, 1000 * (time.thread_time() - worked))
+
+
+def _waited() -> float:
+    """Return the seconds for which this thread was ready to run and had no core; 0 where the system does not tell."""
+    with suppress(OSError):
+        return int(Path("/proc/thread-self/schedstat").read_bytes().split()[1]) / 1e9
+    return 0.0
 
 
 def freeze() -> None:

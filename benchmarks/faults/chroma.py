@@ -149,10 +149,11 @@ async def f13(extent: Extent) -> Row:
             await following.write(rows[BATCH:])
         stuck.update(await following.compared())
     note = (
-        f"longest stall of the event loop {gap.longest:.0f} ms (with nothing to do {idle.longest:.0f}); "
+        f"longest stall of the event loop {gap.longest:.0f} ms (with nothing to do {idle.longest:.0f}), less what it "
+        f"waited for a core {gap.blocked:.0f} ({idle.blocked:.0f}); "
         f"{_listed(answers)}; built anew {following.rebuilt} times; s: until it wrote again"
     )
-    return stuck.row(1, note, failed=not extent.quick and gap.longest >= 100 + idle.longest)
+    return stuck.row(1, note, failed=not extent.quick and gap.blocked >= 100 + idle.blocked)
 
 
 def hold(database: str) -> None:
