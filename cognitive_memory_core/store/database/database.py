@@ -72,7 +72,7 @@ class Database:
                     self._readers.put(reader)
                     if read_only and number == 0:
                         migrations.check(reader, path)
-            except (sqlite3.OperationalError, OSError) as refused:
+            except (sqlite3.OperationalError, OSError, RuntimeError) as refused:  # the last: no thread
                 if read_only:
                     raise UnavailableError(templates.LEDGER_UNREADABLE.format(path=path, reason=refused)) from refused
                 raise StorageRefused(templates.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
