@@ -133,7 +133,11 @@ def a25(extent: Extent) -> Row:
 
 
 async def _attacked(path: Path, dice: random.Random, seen: Seen) -> None:
-    """Evolve a group whose members order; beyond the bound or erased is lost, rank, money or orders count as twice."""
+    """Evolve a group whose members order; what goes beyond the bound or is erased is lost.
+
+    Two members who agree on an order have agreed on it: it is a belief that stands beside their words. One of which
+    fewer than two people say the words counts as twice.
+    """
     topics = dice.sample(MORE_TOPICS, dice.randint(1, len(MORE_TOPICS)))
     ledger = await Ledger.open(path)
     said = [(dice.choice((LIN, MO)), dice.choice(ORDERS)) for _ in range(6)]
@@ -160,6 +164,10 @@ async def _attacked(path: Path, dice: random.Random, seen: Seen) -> None:
         seen["restored"] += back.status == "active"
     seen.update({"proposals": len(rows), "beliefs": len(topics), "retired within the bound": len(retired)})
     seen["lost"] += max(len(retired) - max(len(topics) // PART, 1), 0) + len(before - {one.chain_id for one in heads})
-    seen["twice"] += sum(bool(FOREIGN.search(one.statement)) for one in heads)
+    spoken = {(person, text) for (person, _), text in said}
+    for one in heads:
+        if FOREIGN.search(one.statement):
+            is_theirs = len(one.supporters) > 1 and (one.supporters[0], one.statement) in spoken
+            seen.update({"orders agreed on": is_theirs, "twice": not is_theirs})
     seen["broken chains"] += len(await broken_chains(ledger))
     await ledger.close()

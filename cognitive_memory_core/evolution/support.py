@@ -32,6 +32,7 @@ def confirmed(belief: Belief, people: int, now: datetime) -> Belief:
 
 
 SHARED = 0.2  # least share of a statement's words in a line on its topic
+PROPOSED = 0.5  # of what the nearest line has of a statement's words, what the line that proposed it has
 NEAR = 4  # lines after one, within which 好的 answers it
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
 
@@ -94,6 +95,9 @@ class NumberedChat:
         said = [line for line in self.cited(proposal.lines) if self.shares(statement, line.text, of_either=True)]
         if not said:
             return Support()
+        told = {line.id: share(self._terms(statement), self._terms(line.text)) for line in said}
+        # the first that says it; one that has little more than a name in common says something else
+        said.sort(key=lambda line: told[line.id] < PROPOSED * max(told.values()))
         at, proposer = self._at, said[0].sender_id
         agreed, refused = (
             [

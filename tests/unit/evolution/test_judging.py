@@ -99,6 +99,13 @@ def test_what_is_admitted() -> None:
     assert create.change.change_reason == "两个人都说了"
 
 
+def test_who_says_it_stands_first() -> None:
+    """A belief names first who said it, not who earlier said something else with a word of it in common."""
+    lines = a_chat((LIN, "新番真好看"), (TEA, "以后每周六晚上讨论新番"), (MO, "好，周六晚上讨论新番"))
+    (edit,) = taken(answered(created("每周六晚上讨论新番", 1, 2, 3)), lines=lines).edits
+    assert edit.belief.supporters == (TEA[0], MO[0], LIN[0])
+
+
 def test_an_admin_alone_may_set_a_rule() -> None:
     """What an owner or admin announces needs no second person; an unknown role is a member's."""
     lines = a_chat((TEA, "以后每周六晚上讨论新番"))
