@@ -22,6 +22,7 @@ from ..ports import REFUSED, RETRIED, Chat, Historian, Tally
 from ..prompts.answers import StatementAnswer
 from ..prompts.library import PromptLibrary, Task
 from ..settings.schema import Live, Settings
+from ..text.callnames import ids_of
 from ..text.cleaning import described
 from ..text.numbers import values_of
 from .pipeline import is_timeless
@@ -161,7 +162,8 @@ class ModelHistorian:
         """Keep the lines of a failed answer as they were said; whom they are about and what they change is not lost."""
         answer, wanted = work.answers[number], work.judged[number].statement
         said = as_said(lines, work.given, work.job_context, answer.kind)
-        is_own = said.speaker in wanted.subjects and {line.sender_id for line in lines} == {said.speaker}
+        about = ids_of(answer.subjects, work.job_context.people)  # its text, which did not pass, may name others
+        is_own = said.speaker in about and {line.sender_id for line in lines} == {said.speaker}
         said = replace(said, subjects=(said.speaker,) if is_own else (), is_of_place=wanted.is_of_place)
         old = dict(enumerate(work.job_context.neighbours, 1)).get(answer.replaces)
         if old is None or answer.confidence < self.settings.current.historian.min_confidence:

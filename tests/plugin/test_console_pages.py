@@ -390,7 +390,7 @@ async def test_health_tells_models_costs_and_what_to_do(shown: Console) -> None:
         assert "HISTORIAN__<wbr>API_URL=<wbr>https://" in page
         assert "没有配整理用的模型" in page
         assert "模型和花费" in page
-        assert "今天问了 0 次，每天最多 1000 次" in page
+        assert "每天最多 1000 次，今天用了 0 次" in page
 
 
 async def test_what_became_of_a_retried_job_is_shown(shown: Console) -> None:

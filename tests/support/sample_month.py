@@ -222,7 +222,10 @@ async def _portrayed(memory: core.CognitiveMemory, month: Month, events: list[Ev
         ("每周聚一次，打桌游", "现在在城西咖啡馆，周日下午三点", "十二个人，互相照应"),
     )
     summary = "\n".join(("## 是什么样的群", *(f"- {line}" for line in lines)))
-    await profiles.write(core.Profile(key, "周末桌游社", ("桌游", "周末"), summary, NOW - timedelta(hours=5)))
+    here = [one for one in events if one.group_id == GROUP]
+    sources = {line: _told(here, line) for line in lines}
+    at = NOW - timedelta(hours=5)
+    await profiles.write(core.Profile(key, "周末桌游社", ("桌游", "周末"), summary, at, sources=sources))
     await (await memory._learning()).profile_indexer.refresh()
 
 
@@ -237,13 +240,13 @@ def _told(events: list[Event], line: str) -> tuple[str, ...]:
     return (best,) if shared[best] > 1 else ()
 
 
-def _saying(month: Month, statement: str, at: datetime) -> tuple[str, ...]:
+def _saying(month: Month, statement: str, at: datetime) -> list[core.Message]:
     """Return the lines of the four days before an instant that share most pairs of characters with a statement."""
     days = timedelta(days=4)
     lines = [one.message for one in month.said if one.message.scene.group_id == GROUP]
     near = [one for one in lines if timedelta() <= at - one.sent_at <= days and not one.is_bot]
     shared = {one.id: len(_pairs(one.text) & _pairs(statement)) for one in near}
-    return tuple(sorted((one for one in shared if shared[one] > 1), key=lambda one: -shared[one])[:3])
+    return sorted((one for one in near if shared[one.id] > 1), key=lambda one: -shared[one.id])[:3]
 
 
 async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
@@ -252,6 +255,7 @@ async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
         standing: Belief | None = None
         for number, (day, statement) in enumerate(versions, 1):
             at = FIRST_DAY + timedelta(days=day - 1, hours=21)
+            said, named = _saying(month, statement, at), [month.people[name] for name in supporters]
             one = Belief(
                 derived_id("sample belief", statement),
                 scope,
@@ -263,8 +267,8 @@ async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
                 strength=strength,
                 created_at=standing.created_at if standing else at,
                 updated_at=at,
-                message_ids=_saying(month, statement, at),
-                supporters=tuple(month.people[name] for name in supporters),
+                message_ids=tuple(line.id for line in said),
+                supporters=tuple(dict.fromkeys((*(line.sender_id for line in said[:1]), *named))),
             )
             change = logged("update" if standing else "create", one, standing, f"{supporters[0]}在群里说的", at)
             await beliefs.commit([BeliefEdit(one, standing, change)])
