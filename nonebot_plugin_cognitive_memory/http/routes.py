@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path as File
@@ -335,8 +335,10 @@ async def get_profile(entity_type: EntityType, entity_id: EntityId, operator: Op
 
 
 async def _with_words(operator: OperatorAccess, profile: core.Profile) -> ProfileBody:
-    """Return a profile with the words behind its lines and tags."""
-    words = await operator.memory.profile_words(operator.scene(), profile)
+    """Return a profile with the words behind its lines and tags; without them if they cannot be read."""
+    words: Mapping[str, core.Quote] = {}
+    with suppress(core.UnavailableError):
+        words = await operator.memory.profile_words(operator.scene(), profile)
     return ProfileBody.model_validate(profile).model_copy(update={"words": words})
 
 

@@ -222,11 +222,20 @@ async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path
         assert (older["memory"]["statement"], older["memory"]["version"]) == (first, 6)
 
 
-async def test_a_line_of_a_profile_stands_beside_the_words_it_rests_on(app: App, tmp_path: Path) -> None:
+async def test_a_line_of_a_profile_stands_beside_the_words_it_rests_on(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A profile, present or past, has the words of who said it for each line that a model worded, until they go.
+
+    Words that cannot be read hide no profile, and make no restored one a failure.
 
     Issue 31, rules 2 and 5.
     """
+    from cognitive_memory_core import CognitiveMemory, UnavailableError
+
+    async def away(*_: object) -> None:
+        raise UnavailableError("away")
+
     own, line = "我没收过谁的两万块", "收了两万块"
     who, at = {"user_id": PERSON, "group_id": GROUP_ID}, "2026-03-04T12:00:00+00:00"
     quote = {"message_id": "m1", "sender_id": PERSON, "text": own, "sender_name": "阿棠", "sent_at": at}
@@ -254,6 +263,10 @@ async def test_a_line_of_a_profile_stands_beside_the_words_it_rests_on(app: App,
         assert await words() == [{line: own, "收钱": own}] * 2
         restored = await world.told("POST", f"{path}/restore", json={"revision_id": REVISION})
         assert restored["profile"]["words"][line]["sender_name"] == "阿棠"
+        with monkeypatch.context() as patched:  # the file is there, the ledger is not
+            patched.setattr(CognitiveMemory, "profile_words", away)
+            assert not any(await words())
+            assert await world.told("POST", f"{path}/restore", json={"revision_id": REVISION})
         await world.told("DELETE", f"/events/{EVENT}")
         await world.memory.drain(30)
         assert own not in str(await words())
