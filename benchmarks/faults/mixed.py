@@ -136,8 +136,14 @@ async def counted(data: Path, accepted: Sequence[int] | set[int]) -> Seen:
 
 
 async def differing_rows(data: Path) -> int:
-    """Let the vector store follow the ledger without faults; return how many rows then are in one of them only."""
+    """Let the vector store follow the ledger without faults; return how many rows then are in one of them only.
+
+    A store that sleeps is looked at when it is needed, as here; a damaged one is built anew then.
+    """
     async with core.CognitiveMemory.open(WITH_STORE, data, clock=_later()) as memory:
+        index = memory._opened.reconciler  # noqa: SLF001  # only a wide question wakes it
+        assert index
+        await index.follow()
         assert await memory.drain(300)
         rows = [orjson.loads(line) for line in await world.exported(memory)]
     store = ChromaStore(data / "chromadb", WITH_STORE.vector_store)
