@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from .. import sentences
 from ..domain.answer import Context, Hit
@@ -196,7 +196,7 @@ class Recall:
         end = asyncio.get_running_loop().time() + self._patience
 
         async def carried_out() -> None:
-            nonlocal last, question
+            nonlocal last
             if "vectors" in missing:
                 query, has_model = question.query, question.settings.models.embedding.model_name
                 said = query.text if has_model else query.said or query.text  # place and asker only for a real model
@@ -205,8 +205,7 @@ class Recall:
                     answer.missing["vectors"] = missing["vectors"] = "embedding"
             await self._read(partial(read, answer), end)
             while told := await self._told(last, end):
-                question = replace(question, **told)
-                fresh = replace(answer, question=question, missing=dict(missing))
+                fresh = replace(answer, question=told, missing=dict(missing))
                 await self._read(partial(read, fresh), end)
                 last = fresh
             if last.failure is not None:
@@ -221,19 +220,23 @@ class Recall:
                 raise
         return last
 
-    async def _told(self, answer: Answer, end: float) -> dict[str, Any]:
-        """Ask for what a pass wants: rows of a wide index, then a reranker's scores; {} if it wants or gets nothing."""
+    async def _told(self, answer: Answer, end: float) -> Question | None:
+        """Ask for what a pass wants, rows of a wide index, then a reranker's scores; return the question with them.
+
+        None if it wants or gets nothing.
+        """
         question, sources = answer.question, self.sources
         if answer.wide_wanted and sources.wide_index and question.vector is not None:
             rows = sources.wide_index(question.vector, question.read_filter, answer.wide_wanted)
-            return {"wide_rows": await self._awaited(rows, end) or ()}
+            return replace(question, wide_rows=await self._awaited(rows, end) or ())
         if answer.to_rerank and sources.reranker and question.scores is None:
             answer.missing["rerank"] = "rerank"
             texts = [one.event.text for one in answer.to_rerank]
             scores = await self._awaited(sources.reranker.scores(question.query.text, texts), end) or ()
             if len(scores) == len(texts) and all(map(math.isfinite, scores)):
-                return {"scores": {one.event.id: score for one, score in zip(answer.to_rerank, scores, strict=True)}}
-        return {}
+                given = zip(answer.to_rerank, scores, strict=True)
+                return replace(question, scores={one.event.id: score for one, score in given})
+        return None
 
     async def _read(self, a_pass: Callable[[Snapshot], None], end: float) -> None:
         """Run a pass on a reading thread."""
