@@ -15,9 +15,7 @@ import pytest
 
 from cognitive_memory_core.cli import main
 from tests.support.bot_homes import ENV, BotHome, end
-from tests.support.model_server import ModelServer, status
 from tests.support.network_guard import python_path
-from tests.support.served_models import model, script, served
 
 SYSTEM_FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
 OLD_ORJSON = "Metadata-Version: 2.1\nName: orjson\nVersion: 1.0\n"
@@ -34,15 +32,14 @@ class Unset(datetime.datetime):
 datetime.datetime = Unset
 """
 FINE = ("DRIVER=~fastapi", "HOST=127.0.0.1", *ENV)
-REFUSED = script("chat", status(401))
 
 
 @dataclass(frozen=True)
 class Fault:
     """What a newcomer did, and a part of the advice on it; a ``hint`` leaves the status 0.
 
-    ``lines`` are .env's, None for no .env. ``prepare`` is done before, ``modules`` stand where Python looks first, each
-    of ``mounts`` is a command for a file system of the process alone, and ``server`` prepares a model server.
+    ``lines`` are .env's, None for no .env. ``prepare`` is done before, ``modules`` stand where Python looks first, and
+    each of ``mounts`` is a command for a file system of the process alone.
     """
 
     advice: str
@@ -51,14 +48,7 @@ class Fault:
     prepare: Callable[[BotHome], object] = field(default=lambda _: None)
     modules: Mapping[str, str] = field(default_factory=dict[str, str])
     mounts: tuple[str, ...] = ()
-    server: Callable[[ModelServer], None] | None = None
     owned: bool = False
-
-
-def spoil(home: BotHome) -> None:
-    """Let a bot's ledger be damaged."""
-    home.fill()
-    home.spoil_ledger()
 
 
 FAULTS = {
@@ -66,10 +56,7 @@ FAULTS = {
     "a cron in words": Fault("分 时 日 月 周", (*FINE, "COGNITIVE_MEMORY__EVOLUTION__CRON=每天四点")),
     "a shared directory": Fault("LOCALSTORE_USE_CWD=true", (*FINE[:2], *ENV[1:])),
     "nobody in charge": Fault("SUPERUSERS=", FINE[:4], hint=True),
-    "a refused key": Fault("密钥", server=REFUSED),
     "another bot": Fault("另一个机器人", hint=True, prepare=BotHome.fill, owned=True),
-    "a damaged ledger": Fault("整个复制一份", prepare=spoil),
-    "a directory that is a file": Fault("把这个文件移走", prepare=lambda home: (home.path / "data").write_text("")),
     "a nearly full disk": Fault("腾出", mounts=("mount -t tmpfs -o size=100m none data",)),
     "an old package": Fault("pip install", modules={"orjson-1.0.dist-info/METADATA": OLD_ORJSON}),
     "no Chinese font": Fault(
@@ -94,17 +81,17 @@ def environment(home: BotHome, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
 
 
-def examined(home: BotHome, *words: str) -> tuple[int, str]:
+def examined(home: BotHome) -> tuple[int, str]:
     """Run doctor; return its status and what it shows."""
-    status = main(["doctor", *words])
+    status = main(["doctor", "--offline"])
     shown = home.capsys.readouterr()
     assert shown.err == ""
     return status, shown.out
 
 
-def examined_apart(home: BotHome, modules: Path, mounts: tuple[str, ...], *words: str) -> tuple[int, str]:
+def examined_apart(home: BotHome, modules: Path, mounts: tuple[str, ...]) -> tuple[int, str]:
     """Run doctor in a process with modules and mounts of its own; return its status and what it shows."""
-    command = [sys.executable, "-m", "cognitive_memory_core.cli", "doctor", *words]
+    command = [sys.executable, "-m", "cognitive_memory_core.cli", "doctor", "--offline"]
     if mounts:
         (home.path / "data").mkdir()
         joined = " && ".join((*mounts, 'exec "$0" "$@"'))
@@ -135,19 +122,15 @@ def test_a_newcomers_fault_is_found(home: BotHome, tmp_path: Path, name: str) ->
         (tmp_path / "modules" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "modules" / path).write_text(text, "utf-8")
     with ExitStack() as beside:
-        lines = fault.lines
-        if fault.server is not None:
-            lines = (*FINE, *model("historian", beside.enter_context(served(fault.server))))
-        if lines is not None:
-            home.write_env(*lines)
+        if fault.lines is not None:
+            home.write_env(*fault.lines)
         fault.prepare(home)
         if fault.owned:
             beside.callback(end, home.start_owner())
-        words = () if fault.server else ("--offline",)
         if fault.modules or fault.mounts:
-            result, shown = examined_apart(home, tmp_path / "modules", fault.mounts, *words)
+            result, shown = examined_apart(home, tmp_path / "modules", fault.mounts)
         else:
-            result, shown = examined(home, *words)
+            result, shown = examined(home)
     found = shown.splitlines()
     pairs = [f"{what}\n{advice}" for what, advice in pairwise(found) if advice.startswith("  → ")]
     [told] = [pair for pair in pairs if fault.advice in pair]
@@ -161,6 +144,6 @@ def test_a_bot_without_faults(home: BotHome) -> None:
     """A bot whose .env has no fault has nothing to correct."""
     home.write_env(*FINE)
     home.fill()
-    result, shown = examined_apart(home, home.path, (), "--offline")
+    result, shown = examined_apart(home, home.path, ())
     assert result == 0
     assert "[要改]" not in shown

@@ -80,10 +80,10 @@ from nonebot_plugin_cognitive_memory import get_memory
 @nonebot.get_driver().on_startup
 async def ready():
     for _ in range({patience} * 20):  # a busy machine starts the bot while the memory still opens
-        if get_memory().is_running or {state!r} == "ABSENT":
+        if get_memory().is_running:
             break
         await asyncio.sleep(0.05)
-    print("RUNNING" if get_memory().is_running else "ABSENT", flush=True)
+    print("RUNNING" * get_memory().is_running, flush=True)
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 
@@ -146,22 +146,12 @@ def test_a_bad_setting(tmp_path: Path) -> None:
     assert len([line for line in answer["log"].splitlines() if "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in line]) == 1
 
 
-@pytest.mark.parametrize(
-    ("driver", "init", "state"),
-    [
-        ("~none", {}, "RUNNING"),
-        ("~fastapi", {"port": 0}, "RUNNING"),
-        ("~none", {"cognitive_memory": {"enabled": False}}, "ABSENT"),
-        ("~none", {"cognitive_memory": {"pins": {"max": "x"}}}, "ABSENT"),
-    ],
-    ids=["none", "fastapi", "switched off", "misconfigured"],
-)
-def test_a_bot_runs_and_ends(driver: str, init: dict[str, Any], state: str, tmp_path: Path) -> None:
-    """A bot starts, opens its memory unless it is switched off or misconfigured, and ends by itself when told to."""
-    if driver == "~fastapi":
-        init = {"host": "127.0.0.1", "port": _free_port()}
-    told = run(RUN.format(driver=driver, init=init, state=state, patience=int(PATIENCE)), tmp_path)
-    assert state in told, told
+@pytest.mark.parametrize(("driver", "init"), [("~none", {}), ("~fastapi", {"host": "127.0.0.1"})])
+def test_a_bot_runs_and_ends(driver: str, init: dict[str, Any], tmp_path: Path) -> None:
+    """A bot starts, opens its memory, and ends by itself when told to."""
+    init = init and {**init, "port": _free_port()}
+    told = run(RUN.format(driver=driver, init=init, patience=int(PATIENCE)), tmp_path)
+    assert "RUNNING" in told, told
     assert "ENDED" in told, told
 
 

@@ -1,4 +1,4 @@
-"""The durable queue against a model, through crashes at any disk operation."""
+"""The durable queue against a model, through crashes; tests/unit/queue/test_faults.py has those within a step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cognitive_memory_core.queue.job_queue import SUSPECT_AFTER, Claim, FileQueu
 from cognitive_memory_core.settings.schema import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job
 from tests.support.clock import FrozenClock
-from tests.support.disk import Fault, FaultyDisk, Killed
+from tests.support.disk import FaultyDisk
 from tests.support.sizes import sized
 
 SCENES = (GROUP, OTHER_GROUP, PRIVATE)
@@ -61,22 +61,15 @@ class QueueMachine(RuleBasedStateMachine):
         self.rests: dict[Scope, float] = {}
         self.arrivals = 0
 
-    def reopen(self) -> int:
-        """Open the queue as a new process does; return how many claimed jobs wait again."""
-        self.claims.clear()
-        self.rests.clear()
-        self.disk = FaultyDisk()
-        self.queue = self.run(
-            FileQueue.open(self.root, PATIENT, self.clock, disk=self.disk, elapsed=self.clock.elapsed)
-        )
-        return self.run(self.queue.recover())
-
     @initialize()
     def start(self) -> None:
         """Open the queue as a new process does; claimed jobs are requeued."""
-        recovered = self.reopen()
-        held = [known for known in self.jobs.values() if known.state == "held"]
-        assert recovered == len(held)
+        self.claims.clear()
+        self.rests.clear()
+        self.queue = self.run(
+            FileQueue.open(self.root, PATIENT, self.clock, disk=FaultyDisk(), elapsed=self.clock.elapsed)
+        )
+        assert self.run(self.queue.recover()) == len(self.of("held"))
         for known in self.jobs.values():
             known.recover()
 
@@ -116,10 +109,6 @@ class QueueMachine(RuleBasedStateMachine):
         claim = self.put_down(data)
         self.run(self.queue.complete(claim))
         del self.jobs[claim.job.id]
-
-    async def opened(self) -> FileQueue:
-        """Open the queue on the current content of the disk."""
-        return await FileQueue.open(self.root, PATIENT, self.clock, disk=self.disk, elapsed=self.clock.elapsed)
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data(), delay=st.sampled_from([0, 0, 60]), counted=st.booleans())
@@ -166,45 +155,6 @@ class QueueMachine(RuleBasedStateMachine):
         """Kill the process and start the next one."""
         self.start()
 
-    @rule(at=st.integers(1, 12), late=st.booleans(), what=st.sampled_from(["enqueue", "claim", "end", "revive"]))
-    def die_within(self, at: int, late: bool, what: str) -> None:
-        """Kill the process at some operation of a step: the step may or may not have happened, nothing else may."""
-        job = a_job(scene=GROUP)
-        claim = next(iter(self.claims.values()), None)
-        self.disk.arm(Fault(at, None, late=late))
-        try:
-            if what == "enqueue":
-                self.run(self.queue.enqueue(job))
-            elif what == "claim":
-                self.run(self.queue.claim())
-            elif what == "revive":
-                self.run(self.queue.revive())
-            elif claim is not None:
-                self.run(self.queue.bury(claim, "坏了") if at % 2 else self.queue.complete(claim))
-        except Killed:
-            pass
-        self.settle(what, job.id, claim)
-
-    def settle(self, what: str, new_id: str, claim: Claim | None) -> None:
-        """Determine the result of an interrupted step, and compare everything else with the model."""
-        stranded = self.ids_in("processing") - self.ids_in("failed")
-        self.reopen()
-        for known in self.jobs.values():
-            known.state = "pending" if known.state == "held" else known.state
-        names = {name.job_id: (name, folder) for folder, name in self.on_disk()}
-        if what == "enqueue" and new_id in names:
-            self.accept(new_id, GROUP.scope)
-        if what == "end" and claim is not None and claim.job.id not in names:
-            del self.jobs[claim.job.id]
-        if what == "end" and claim is not None and claim.job.id in names:
-            self.jobs[claim.job.id].state = FOLDERS[names[claim.job.id][1]]  # pyright: ignore[reportAttributeAccessIssue]  # one of the three
-        for job_id, known in sorted(self.jobs.items(), key=lambda item: names[item[0]][0].instant):
-            name, folder = names[job_id]
-            known.attempts = name.attempts
-            known.is_suspect = job_id in stranded and name.attempts >= SUSPECT_AFTER
-            if what == "revive" and known.state == "failed" and folder == "pending":
-                self.accept(job_id, known.scope)
-
     @invariant()
     def every_job_is_in_one_place(self) -> None:
         """Disk, index and model agree on the place of each job, and no other files exist."""
@@ -247,10 +197,6 @@ class QueueMachine(RuleBasedStateMachine):
         """Remove and return a random claim; drawn by arrival, since ids differ from run to run."""
         in_order = sorted(self.claims, key=lambda job_id: self.jobs[job_id].arrival)
         return self.claims.pop(in_order[data.draw(st.integers(0, len(in_order) - 1))])
-
-    def ids_in(self, folder: str) -> set[str]:
-        """Return the ids of the job files in a folder."""
-        return {name.job_id for path in (self.root / folder).glob("*") if (name := parsed(path.name))}
 
     def on_disk(self) -> list[tuple[str, Any]]:
         """Return folder and name of every file; fail for a foreign name."""

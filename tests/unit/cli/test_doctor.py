@@ -47,25 +47,6 @@ def the_only(home: BotHome, check: str, *words: str) -> dict[str, str]:
     return one
 
 
-def test_a_healthy_bot_has_no_fault(home: BotHome) -> None:
-    """A bot with a good .env and a ledger has nothing to correct, and the status is 0."""
-    home.fill()
-    status_, out, err = home.run("doctor", "--offline")
-    assert (status_, err) == (0, "")
-    assert "[要改]" not in out
-    assert "账本读得出" in out
-
-
-def test_a_fault_is_said_with_its_remedy(home: BotHome) -> None:
-    """For people a fault is marked and followed by what to do; the status is 1, and the last line counts."""
-    home.write_env(*ENV, "COGNITIVE_MEMORY_QUERY__AUTO_TOP_K=3")
-    status_, out, _ = home.run("doctor", "--offline")
-    assert status_ == 1
-    assert "[要改] COGNITIVE_MEMORY_QUERY__AUTO_TOP_K" in out
-    assert "→ 改成 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in out
-    assert "有 1 处要改" in out
-
-
 @pytest.mark.parametrize(
     ("line", "right"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,40 +21,14 @@ from cognitive_memory_core.errors import BadArgument, LimitReached, UnavailableE
 from cognitive_memory_core.queue import codec
 from cognitive_memory_core.queue.codec import parsed
 from cognitive_memory_core.queue.job_queue import FileQueue
-from cognitive_memory_core.settings.schema import QueueSettings
 from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.queues import taken
 
+from .conftest import Open
+
 FOLDERS = ("pending", "processing", "failed")
-Open = Callable[..., Awaitable[FileQueue]]
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """Return the path of the queue's folder, which does not exist yet."""
-    return tmp_path / "data" / "queues"
-
-
-@pytest.fixture
-async def reopen(root: Path, clock: FrozenClock) -> AsyncIterator[Open]:
-    """Return a function that opens the queue like another process after a crash; close all at the end."""
-    opened: list[FileQueue] = []
-
-    async def start(**bounds: float) -> FileQueue:
-        opened.append(await FileQueue.open(root, QueueSettings.model_validate(bounds), clock, elapsed=clock.elapsed))
-        return opened[-1]
-
-    yield start
-    for queue in opened:
-        await queue.close()
-
-
-@pytest.fixture
-async def queue(reopen: Open) -> FileQueue:
-    """Open the queue for the first time."""
-    return await reopen()
 
 
 def files(root: Path) -> list[str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,57 +13,18 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.queue.job_queue import Claim, FileQueue
-from cognitive_memory_core.settings.schema import QueueSettings
 from cognitive_memory_core.text.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.queues import taken
 
-Make = Callable[..., Awaitable[FileQueue]]
-
-
-@pytest.fixture
-async def make(tmp_path: Path, clock: FrozenClock) -> AsyncIterator[Make]:
-    """Return a function that opens queues with given limits, or again after a crash; close them in the end."""
-    opened: list[FileQueue] = []
-
-    async def open_queue(dead: FileQueue | None = None, **bounds: float) -> FileQueue:
-        settings = dead._settings if dead else QueueSettings.model_validate(bounds)
-        opened.append(await FileQueue.open(tmp_path / "queues", settings, clock, elapsed=clock.elapsed))
-        return opened[-1]
-
-    yield open_queue
-    for queue in opened:
-        await queue.close()
-
-
-@pytest.fixture
-async def queue(make: Make) -> FileQueue:
-    """Open a queue with the default limits."""
-    return await make()
+from .conftest import Open
 
 
 async def buried(queue: FileQueue, job: Job, error: str = "坏了") -> None:
     """Enqueue a job and bury it."""
     await queue.enqueue(job)
     await queue.bury(await taken(queue), error)
-
-
-async def test_jobs_of_one_scope_come_in_order_and_one_at_a_time(queue: FileQueue):
-    """Jobs of one scope are claimed in order, one at a time."""
-    first, second = a_job(), a_job()
-    await queue.enqueue(first)
-    await queue.enqueue(second)
-    claim = await taken(queue)
-    assert claim.job == first
-    third = a_job()
-    await queue.enqueue(third)
-    assert await queue.claim() is None
-    await queue.complete(claim)
-    claim = await taken(queue)
-    assert claim.job == second
-    await queue.complete(claim)
-    assert (await taken(queue)).job == third
 
 
 async def test_scopes_take_turns(queue: FileQueue):
@@ -100,9 +59,9 @@ async def test_a_claim_that_is_over_changes_nothing(queue: FileQueue):
     ("bounds", "scene"),
     [({"max_pending": 2}, OTHER_GROUP), ({"max_pending_per_group": 2}, GROUP), ({"max_pending_mb": 0.01}, OTHER_GROUP)],
 )
-async def test_a_full_queue_refuses_and_keeps_what_it_has(make: Make, bounds: dict[str, float], scene: Scene):
+async def test_a_full_queue_refuses_and_keeps_what_it_has(reopen: Open, bounds: dict[str, float], scene: Scene):
     """At each limit the newest job is refused with QueueFull and can be handed in later; waiting jobs stay."""
-    queue = await make(**bounds)
+    queue = await reopen(**bounds)
     text = "茶" * 1500
     await queue.enqueue(a_job(text))
     await queue.enqueue(a_job(text))
@@ -130,20 +89,20 @@ async def test_a_dialogue_loses_withdrawn_lines(queue: FileQueue):
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "recover"])
-async def test_a_job_in_hand_comes_back_without_withdrawn_messages(make: Make, queue: FileQueue, way: str):
+async def test_a_job_in_hand_comes_back_without_withdrawn_messages(reopen: Open, queue: FileQueue, way: str):
     """A message withdrawn while its job is claimed is gone when the job is requeued, buried or recovered."""
     job = a_job(recent_messages=[a_message("说错了", id="m2")], message_ids=["m1"])
     await queue.enqueue(job)
     claim = await taken(queue)
     assert await queue.withdraw(GROUP.scope, "m2") == 1
     assert await queue.withdraw(GROUP.scope, "m2") == 0
-    queue = await put_down(make, queue, claim, way)
+    queue = await put_down(reopen, queue, claim, way)
     assert (await taken(queue)).job == replace(job, work=replace(job.work, recent_messages=()))
     assert queue.counts() == QueueCounts(processing=1)
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "recover", "complete"])
-async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Make, queue: FileQueue, way: str):
+async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(reopen: Open, queue: FileQueue, way: str):
     """A claimed job of which nothing is left keeps its scope busy until it is released, and is then dropped."""
     job, later = a_job(memo="聊了茶", message_ids=["m1"]), a_job()
     await queue.enqueue(job)
@@ -153,16 +112,16 @@ async def test_a_job_in_hand_of_which_nothing_is_left_never_comes_back(make: Mak
     assert await queue.withdraw(GROUP.scope, "m1") == 0
     assert queue.waiting_memos(GROUP.scope) == []
     assert await queue.claim() is None
-    queue = await put_down(make, queue, claim, way)
+    queue = await put_down(reopen, queue, claim, way)
     assert not queue.knows(job.id)
     assert queue.counts().failed == queue.counts().processing == 0
     assert (await taken(queue)).job == later
 
 
-async def put_down(make: Make, queue: FileQueue, claim: Claim, way: str) -> FileQueue:
+async def put_down(reopen: Open, queue: FileQueue, claim: Claim, way: str) -> FileQueue:
     """Release a claim in one of the ways, and revive it if it was buried."""
     if way == "recover":
-        queue = await make(queue)
+        queue = await reopen()
         await queue.recover()
     elif way == "requeue":
         await queue.requeue(claim, delay=0, counted=True)
@@ -220,7 +179,7 @@ def without_them(job: Job) -> Job:
     return replace(job, work=turn)
 
 
-async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make, queue: FileQueue):
+async def test_an_erased_persons_turns_leave_the_queue_in_every_state(reopen: Open, queue: FileQueue):
     """An erased person's turns are removed in every state, place and agent, and do not come back."""
     failed, held = a_job(scene=OTHER_GROUP), a_job(memo="聊了茶")
     waiting = [a_job(memo="聊了书"), a_job(scene=PRIVATE), a_job(scene=replace(PRIVATE, agent="another"))]
@@ -233,15 +192,15 @@ async def test_an_erased_persons_turns_leave_the_queue_in_every_state(make: Make
     assert await queue.erase_person(GROUP.user_id, HIDE) == 5
     assert queue.waiting_memos(GROUP.scope) == []
     assert await queue.erase_person(GROUP.user_id, HIDE) == 0
-    queue = await put_down(make, queue, claim, "requeue")
-    queue = await make(queue)
+    queue = await put_down(reopen, queue, claim, "requeue")
+    queue = await reopen()
     assert await queue.revive() == 0
     assert (await taken(queue)).job == other
     assert queue.counts() == QueueCounts(processing=1)
 
 
 @pytest.mark.parametrize("state", ["pending", "processing", "failed"])
-async def test_others_jobs_lose_an_erased_person(make: Make, queue: FileQueue, state: str):
+async def test_others_jobs_lose_an_erased_person(reopen: Open, queue: FileQueue, state: str):
     """In others' jobs an erased person's lines and the bot's answers to them go, and their name is hidden elsewhere."""
     job = told_by_mili()
     await queue.enqueue(job)
@@ -253,7 +212,7 @@ async def test_others_jobs_lose_an_erased_person(make: Make, queue: FileQueue, s
     assert [failed.error for failed in await queue.failed()] == ["某位成员 的名字解析不了"] * (state == "failed")
     if state != "failed":
         assert [memo.text for memo in queue.waiting_memos(GROUP.scope)] == ["聊了某位成员"]
-    queue = await put_down(make, queue, claim, "bury" if state == "failed" else "requeue") if claim else queue
+    queue = await put_down(reopen, queue, claim, "bury" if state == "failed" else "requeue") if claim else queue
     left = (await taken(queue)).job
     assert left == without_them(job)
     assert (left.work.scene.user_name, left.work.scene.group_name) == ("米粒", "某位成员的读书会")
@@ -293,7 +252,7 @@ async def test_a_job_on_its_way_is_erased_too(queue: FileQueue):
 
 
 @pytest.mark.parametrize("state", ["pending", "processing", "failed"])
-async def test_an_erased_place_loses_its_jobs(make: Make, queue: FileQueue, state: str):
+async def test_an_erased_place_loses_its_jobs(reopen: Open, queue: FileQueue, state: str):
     """Erasing a place removes its jobs in every state; other places and agents keep theirs."""
     others = [a_job(scene=OTHER_GROUP), a_job(scene=replace(GROUP, agent="another"))]
     job = a_job(memo="聊了茶")
@@ -308,12 +267,12 @@ async def test_an_erased_place_loses_its_jobs(make: Make, queue: FileQueue, stat
     if claim and state == "processing":
         await queue.complete(claim)
     assert not queue.knows(job.id)
-    queue = await make(queue)
+    queue = await reopen()
     assert [(await taken(queue)).job for _ in others] == others
 
 
 @pytest.mark.parametrize("way", ["requeue", "bury", "complete"])
-async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, queue: FileQueue, way: str):
+async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(reopen: Open, queue: FileQueue, way: str):
     """If a claim is released during a withdrawal, the job ends in one state, without the message."""
     for awaits in range(8):
         job = a_job(recent_messages=[a_message("说错了", id="m2")])
@@ -322,7 +281,7 @@ async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, qu
         withdrawal = asyncio.create_task(queue.withdraw(GROUP.scope, "m2"))
         for _ in range(awaits):
             await asyncio.sleep(0)
-        await put_down(make, queue, claim, way)
+        await put_down(reopen, queue, claim, way)
         await withdrawal
         assert queue.knows(job.id) is (way != "complete")
         if way != "complete":
@@ -331,9 +290,9 @@ async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, qu
             await queue.complete(again)
 
 
-async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock):
+async def test_buried_jobs_are_bounded_in_number(reopen: Open, clock: FrozenClock):
     """At each clean-up the oldest buried jobs above the limit are removed, and counted."""
-    queue = await make(failed_max_files=2, failed_cleanup_interval=4, failed_max_age_days=0)
+    queue = await reopen(failed_max_files=2, failed_cleanup_interval=4, failed_max_age_days=0)
     jobs = [a_job() for _ in range(4)]
     for job in jobs[:3]:
         await buried(queue, job)
