@@ -52,7 +52,8 @@ async def embedding_of(
     if given is not None:
         inner: Embedder = CallerEmbedder(given)
     elif wanted.model_name:
-        client = await opened_client(wanted, "embedding", count, stack, limit=EMBEDDING_LIMIT, lender=lender)
+        made = partial(ModelClient, wanted, "embedding", count, limit=EMBEDDING_LIMIT, lender=lender)
+        client = await opened_client(made, stack)
         inner = OpenAIEmbedder(wanted, client)
         inner.length = await ledger.vectors.dimensions(inner.fingerprint) or inner.length
     else:
