@@ -21,7 +21,7 @@ from ..domain.scope import Scope
 from ..ports import EmbeddedEvent
 from . import beliefs, event_rows
 from .beliefs import DECISION, BeliefBook
-from .consent import OPT_OUT, SHARED, SWITCH, ConsentBook, record_change, tombstones_of
+from .consent import ConsentBook, record_change, tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import (
     ALIAS,
@@ -31,7 +31,10 @@ from .database.rows import (
     LISTED,
     MEMO,
     MESSAGE,
+    OPT_OUT,
     PIN,
+    SHARED,
+    SWITCH,
     Columns,
     bound,
     listed,

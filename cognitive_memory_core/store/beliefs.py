@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 from sqlite3 import Connection
-from typing import Any
 
 from .. import sentences
 from ..domain.belief import (
@@ -24,7 +22,6 @@ from ..domain.erasure import Tombstones
 from ..domain.event import duplicate_key
 from ..domain.scope import Scope
 from ..ports import Vector
-from ..text.characters import cleared_on_erasure
 from .consent import tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import (
@@ -134,7 +131,7 @@ class BeliefBook(Table):
                 return None
             return float(np.frombuffer(stored, np.float32) @ asked)
 
-        return [(_known(row[:-1]), cosine(row[-1])) for row in rows]
+        return [(BELIEF.read_again(row[:-1]), cosine(row[-1])) for row in rows]
 
     @writes
     def note(self, connection: Connection, scope: Scope, read: Sequence[str]) -> None:
@@ -283,9 +280,3 @@ def _relink(connection: Connection, chain_id: str, imported: Belief | None = Non
         linked = replace(told, parent_id=parent_id, is_current=is_last, status=status, supporters=one.supporters)
         reword(connection, linked)
         parent_id = one.id
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=4_096)  # the beliefs of a group are compared with every question
-def _known(row: tuple[Any, ...]) -> Belief:
-    return BELIEF.read(row)

@@ -10,11 +10,7 @@ from ..domain.consent import Incognito, OptOut, PlaceSwitch, Shared
 from ..domain.erasure import Tombstones, covered_until
 from ..domain.scope import Scene, Scope
 from .database.database import Table, reads, writes
-from .database.rows import INCOGNITO, Columns, Row, always_kept, bound, instant_of, micros
-
-OPT_OUT = Columns(OptOut, "opt_outs", at="at_us")
-SHARED = Columns(Shared, "sharing", at="at_us")
-SWITCH = Columns(PlaceSwitch, "switches", until="until_us")
+from .database.rows import INCOGNITO, OPT_OUT, SHARED, SWITCH, Row, always_kept, bound, instant_of, micros
 
 
 def tombstones_of(connection: Connection) -> Tombstones:

@@ -20,13 +20,26 @@ from ..text.redaction import hides_alone
 from . import beliefs, consent, event_rows, profiles
 from .database import migrations
 from .database.database import Table, reads, writes
-from .database.rows import BELIEF, CHANGE, EVENT, LISTED, MESSAGE, bound, instant_of, listed, micros, next_revision
+from .database.rows import (
+    BELIEF,
+    CHANGE,
+    EVENT,
+    LISTED,
+    MESSAGE,
+    PROFILE,
+    bound,
+    instant_of,
+    key_values,
+    listed,
+    micros,
+    next_revision,
+)
 from .database.words import line_words
 from .event_rows import seqs_of
 from .facts import FactBook
 from .messages import note_withdrawn
 from .names import NameBook
-from .profiles import OF_KEY, PROFILE, key_values, keys_in
+from .profiles import OF_KEY, keys_in
 from .search.filters import GONE, RESTS_ON_NOTHING, Filter
 
 _FUNCTION = "names_somebody"

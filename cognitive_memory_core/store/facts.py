@@ -11,8 +11,19 @@ from ..domain.event import Event, Fact
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
 from .database.database import Table, reads, writes
-from .database.rows import EVENT, LISTED, bound, bounded, digest, instant_of, listed, micros, moment_of
-from .profiles import KEY, key_values
+from .database.rows import (
+    EVENT,
+    KEY,
+    LISTED,
+    bound,
+    bounded,
+    digest,
+    instant_of,
+    key_values,
+    listed,
+    micros,
+    moment_of,
+)
 
 _KEY = ", ".join(f"f.{name}" for name in KEY)
 _OF_KEY = " AND ".join(f"f.{name} = ?" for name in KEY)

@@ -25,7 +25,7 @@ from .beliefs import BeliefBook
 from .consent import ConsentBook
 from .database.database import Check, Database, Snapshot, Table, reads, writes
 from .database.examination import examined
-from .database.rows import BELIEF, bound, instant_of, micros, refresh_words
+from .database.rows import BELIEF, PROFILE, bound, instant_of, micros, refresh_words
 from .erasure import Eraser
 from .events import EventLedger
 from .facts import FactBook
@@ -33,7 +33,7 @@ from .listings import OperatorLists
 from .messages import MessageLog
 from .names import NameBook
 from .notes import NoteBook
-from .profiles import PROFILE, ProfileIndex, words_of
+from .profiles import ProfileIndex, words_of
 from .quality import QualityLedger
 from .search.corpora import Corpora
 from .vectors import VectorBook, VectorLedger

@@ -12,8 +12,21 @@ from ..domain.profile import EntityType, Profile, ProfileKey
 from ..domain.reading import Answering, EventListing, EventState, PersonEntry, PlaceEntry, PlaceListing, ProfileSource
 from ..domain.scope import Scope
 from .database.database import Table, reads
-from .database.rows import ALIAS, EVENT, LISTED, bound, bounded, escaped, instant_of, listed, micros, moment_of, select
-from .profiles import PROFILE, key_values
+from .database.rows import (
+    ALIAS,
+    EVENT,
+    LISTED,
+    PROFILE,
+    bound,
+    bounded,
+    escaped,
+    instant_of,
+    key_values,
+    listed,
+    micros,
+    moment_of,
+    select,
+)
 from .search.filters import GONE, NOT_OF, Filter, joined, within
 
 _STATES: Mapping[EventState, str] = {

@@ -19,7 +19,6 @@ from .database.rows import (
     MESSAGE,
     bound,
     bounded,
-    found_message,
     instant_of,
     listed,
     micros,
@@ -153,7 +152,7 @@ class MessageLog(Table):
             f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?",
             (*values, bounded(limit), bounded(offset)),
         )
-        return [found_message(row) for row in rows]
+        return [MESSAGE.read_again(row) for row in rows]
 
     @reads
     def find(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection
 from sqlite3 import Connection
 
-from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene, Scope
 from ..ports import Vector
 from .database.database import Table, reads, writes
-from .database.rows import LISTED, Columns, Nested, bound, listed, vector_of
+from .database.rows import KEY, LISTED, PROFILE, bound, key_values, listed, profile_digest, vector_of
 from .search.filters import Filter
 from .vectors import drop
 
-KEY = ("agent", "entity_type", "group_id", "user_id")
 OF_KEY = " AND ".join(f"{name} = ?" for name in KEY)
-
-
-def key_values(key: ProfileKey) -> tuple[str, ...]:
-    """Return a key's values in the order of :data:`KEY`."""
-    return bound(key.agent, key.entity_type, key.group_id, key.user_id)
 
 
 def keys_in(scope: Scope) -> Filter:
@@ -35,22 +27,6 @@ def words_of(profile: Profile) -> str:
     """Return the searchable text of a profile: name, tags, and the summary without Markdown marks."""
     lines = [profile.name, " ".join(profile.tags), *(line.strip("-*# \t") for line in profile.summary.split("\n"))]
     return "\n".join(line for line in lines if line.strip())
-
-
-def _words(profile: Profile) -> str:
-    """Return the digest of the text that a profile's vector is made from."""
-    return derived_id(json.dumps(bound(profile.name, *profile.tags)), *bound(profile.summary))
-
-
-_KEY = Nested(KEY, key_values, lambda row: ProfileKey(*row))
-PROFILE = Columns(
-    Profile,
-    "profiles",
-    key=_KEY,
-    tags=lambda profile: json.dumps(bound(*profile.tags)),
-    sources=None,
-    words=_words,
-)
 
 
 class ProfileIndex(Table):
@@ -104,7 +80,7 @@ def reword(connection: Connection, seq: int, profile: Profile) -> None:
     """Rewrite a profile; its vector is deleted if the text changed."""
     words = connection.execute("SELECT words FROM profiles WHERE seq = ?", (seq,)).fetchone()[0]
     connection.execute(f"{PROFILE.update} WHERE seq = ?", (*PROFILE.values(profile), seq))
-    if words != _words(profile):
+    if words != profile_digest(profile):
         drop(connection, "profiles", "profile_vectors", seq)
 
 

@@ -8,23 +8,24 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache, partial
 from operator import attrgetter
 from sqlite3 import Connection, Cursor, DataError
-from typing import Any, Generic, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, cast, get_type_hints
 
 from ...domain.belief import Belief, Change
-from ...domain.consent import Incognito
+from ...domain.consent import Incognito, OptOut, PlaceSwitch, Shared
 from ...domain.event import Event, Quote, duplicate_key
 from ...domain.ids import derived_id
 from ...domain.instants import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST
 from ...domain.message import Message
 from ...domain.notes import Memo, Pin
 from ...domain.people import Alias
+from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scene, Scope
 from ...ports import Vector
 from ...text.characters import cleared_on_erasure
@@ -34,6 +35,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_COUNTED = 2**53
 MOST = 1_000_000  # maximum rows of one call
+KEPT = 2048  # converted rows of a table that stay in memory
 LISTED = "(SELECT value FROM json_each(?))"  # any number of values as one parameter
 Row = Sequence[Any]
 T = TypeVar("T")
@@ -94,9 +96,9 @@ def vector_of(blob: bytes) -> Vector:
 
 @dataclass(frozen=True)
 class Nested:
-    """How a field that is an object itself is stored: in which columns, and its conversions."""
+    """How a field that is an object itself is stored: in which columns, each as declared, and its conversions."""
 
-    columns: tuple[str, ...]
+    columns: Mapping[str, str]
     write: Callable[[Any], tuple[Any, ...]]
     read: Callable[[tuple[Any, ...]], Any]
 
@@ -104,8 +106,8 @@ class Nested:
 class Columns(Generic[T]):
     """The columns of a table, one for each field of a dataclass, by its type, and how objects become its rows.
 
-    ``fields`` are those that an object is made from. Those after them follow from them, for searches. ``declared`` are
-    the former, those of nested objects apart, as a table declares them.
+    ``fields`` are those that an object is made from, and ``declared`` is how a table declares them. Those after them
+    follow from them, for searches.
     """
 
     def __init__(
@@ -119,8 +121,7 @@ class Columns(Generic[T]):
         """
         self.table, self._kind = table, kind
         hints = get_type_hints(kind)
-        columns: list[str] = []
-        types: list[str] = []
+        columns: dict[str, str] = {}
         self._names: list[str] = []
         self._writes: list[Callable[[T], Any]] = []
         self._reads: list[tuple[str, Callable[[Any], Any]]] = []
@@ -130,21 +131,23 @@ class Columns(Generic[T]):
             if isinstance(how, Nested):
                 self._nests.append((name, how))
             elif how is not None:
-                to_column, to_field = _CONVERSIONS.get(hints[name], (None, None))
-                if isinstance(how, str) and how != name:
-                    to_column, to_field = micros, instant_of
+                column = how if isinstance(how, str) else name
+                stored = _STORED if column == name else _IN_MICROSECONDS
+                columns[column], to_column, to_field = stored.get(hints[name], _AS_TEXT)
                 self._names.append(name)
-                columns.append(how if isinstance(how, str) else name)
-                types.append("INTEGER NOT NULL" if to_column is micros else _type_of(hints[name]))
                 self._writes.append(_writing(name, to_column) if isinstance(how, str) else how)
                 self._reads += [(name, to_field)] if to_field else []
+        for _, nested in self._nests:
+            columns |= nested.columns
         self._derived = cast("list[Callable[[T], Any]]", list(written.values()))
-        self.fields = (*columns, *(name for _, how in self._nests for name in how.columns))
-        stored = (*self.fields, *written)
-        self.insert = f"INSERT INTO {table} ({', '.join(stored)}) VALUES ({', '.join('?' * len(stored))})"
-        self.update = f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in stored)}"
-        self.declared = ", ".join(f"{name} {kind}" for name, kind in zip(columns, types, strict=True))
+        self.fields = tuple(columns)
+        stored_in = (*columns, *written)
+        self.insert = f"INSERT INTO {table} ({', '.join(stored_in)}) VALUES ({', '.join('?' * len(stored_in))})"
+        self.update = f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in stored_in)}"
+        self.declared = ", ".join(f"{name} {declared}" for name, declared in columns.items())
         self._select = f"{self.of()} FROM {source or table} e"
+        # the same rows are found again and again; one that changed is another row
+        self.read_again = cleared_on_erasure(lru_cache(maxsize=KEPT)(self.read))
 
     def of(self, alias: str = "e") -> str:
         """Return the fields as columns of a table's alias."""
@@ -189,17 +192,6 @@ class Columns(Generic[T]):
         return [(row[0], self.read(row[1:])) for row in rows]
 
 
-def _type_of(hint: Any) -> str:
-    """Return how a column of a type is declared; where it is added to a table, older rows have the default."""
-    if type(None) in get_args(hint):
-        return "TEXT"
-    if hint is float:
-        return "REAL NOT NULL DEFAULT 0"
-    if hint in (bool, int):
-        return "INTEGER NOT NULL DEFAULT 0"
-    return "TEXT NOT NULL DEFAULT '[]'" if get_origin(hint) is tuple else "TEXT NOT NULL DEFAULT ''"
-
-
 def _writing(name: str, to_column: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
     """Return a function that converts a field, if it is not None, for its column."""
     if to_column is None:
@@ -227,14 +219,25 @@ def _quotes_read(written: str) -> tuple[Quote, ...]:
     )
 
 
-_CONVERSIONS: dict[Any, tuple[Callable[[Any], Any] | None, Callable[[Any], Any]]] = {
-    bool: (None, bool),
-    datetime: (datetime.isoformat, moment_of),
-    datetime | None: (datetime.isoformat, moment_of),
-    Scope: (lambda scope: scope.key, Scope.of_key),
-    tuple[str, ...]: (json.dumps, lambda written: tuple(json.loads(written))),
-    tuple[Quote, ...]: (_quotes_written, _quotes_read),
-}  # by the type of a field; None stays None
+_Stored = tuple[str, Callable[[Any], Any] | None, Callable[[Any], Any] | None]
+_AS_TEXT: _Stored = ("TEXT NOT NULL DEFAULT ''", None, None)
+_LIST = "TEXT NOT NULL DEFAULT '[]'"
+_NUMBER = "INTEGER NOT NULL DEFAULT 0"
+_STORED: Mapping[Any, _Stored] = {
+    str | None: ("TEXT", None, None),
+    int: (_NUMBER, None, None),
+    float: ("REAL NOT NULL DEFAULT 0", None, None),
+    bool: (_NUMBER, None, bool),
+    datetime: (_AS_TEXT[0], datetime.isoformat, moment_of),
+    datetime | None: ("TEXT", datetime.isoformat, moment_of),
+    Scope: (_AS_TEXT[0], lambda scope: scope.key, Scope.of_key),
+    tuple[str, ...]: (_LIST, json.dumps, lambda written: tuple(json.loads(written))),
+    tuple[Quote, ...]: (_LIST, _quotes_written, _quotes_read),
+}  # by the type of a field: how its column is declared, which is the default of older rows, and its conversions
+_IN_MICROSECONDS: Mapping[Any, _Stored] = {
+    datetime: ("INTEGER NOT NULL", micros, instant_of),
+    datetime | None: ("INTEGER", micros, instant_of),
+}
 EVENT = Columns(
     Event,
     "events",
@@ -257,6 +260,9 @@ CHANGE = Columns(
 )
 MEMO = Columns(Memo, "memos", at_us=lambda memo: micros(memo.written_at))
 PIN = Columns(Pin, "pins", at_us=lambda pin: micros(pin.pinned_at))
+OPT_OUT = Columns(OptOut, "opt_outs", at="at_us")
+SHARED = Columns(Shared, "sharing", at="at_us")
+SWITCH = Columns(PlaceSwitch, "switches", until="until_us")
 ALIAS = Columns(Alias, "names", first_seen_at="first_us", last_seen_at="last_us")
 INCOGNITO = Columns(Incognito, "incognito", ends_us=lambda period: micros(period.ends_at))
 
@@ -269,17 +275,20 @@ def _scene(row: tuple[Any, ...]) -> Scene:
     return Scene(kind, agent, group_id, user_id, user_name, group_name, bool(is_admin))
 
 
-_SCENE = ("agent", "request_type", "group_id", "user_id", "user_name", "group_name", "is_admin")
+_NAMES = ("group_id", "user_id", "user_name", "group_name")  # of a scene
 _IN_SCENE = Nested(
-    _SCENE,
-    lambda scene: (scene.agent, scene.scope.kind, *(getattr(scene, name) for name in _SCENE[2:])),
+    {
+        **dict.fromkeys(("agent", "request_type", *_NAMES), "TEXT NOT NULL"),
+        "is_admin": "INTEGER NOT NULL DEFAULT 0",
+    },
+    lambda scene: (scene.agent, scene.scope.kind, *(getattr(scene, name) for name in _NAMES), scene.is_admin),
     _scene,
 )
 MESSAGE = Columns(
     Message,
     "messages",
     scene=_IN_SCENE,
-    reply_to=Nested(("reply_to",), lambda message_id: (message_id,), lambda row: row[0] or None),
+    reply_to=Nested({"reply_to": "TEXT"}, lambda message_id: (message_id,), lambda row: row[0] or None),
     sender_id=lambda message: message.sender_id,
     scope=lambda message: message.scene.scope.key,
     at_us=lambda message: micros(message.sent_at),
@@ -287,18 +296,27 @@ MESSAGE = Columns(
 )
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=2048)  # the rows of an active place are found again and again; a row that changed is another row
-def found_event(row: tuple[Any, ...]) -> Event:
-    """Convert a row of :data:`EVENT` that a search found."""
-    return EVENT.read(row)
+KEY = ("agent", "entity_type", "group_id", "user_id")  # of a profile
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=2048)
-def found_message(row: tuple[Any, ...]) -> Message:
-    """Convert a row of :data:`MESSAGE` that a search found."""
-    return MESSAGE.read(row)
+def key_values(key: ProfileKey) -> tuple[str, ...]:
+    """Return a profile's key in the order of :data:`KEY`."""
+    return bound(key.agent, key.entity_type, key.group_id, key.user_id)
+
+
+def profile_digest(profile: Profile) -> str:
+    """Return the digest of the text that a profile's vector is made from."""
+    return derived_id(json.dumps(bound(profile.name, *profile.tags)), *bound(profile.summary))
+
+
+PROFILE = Columns(
+    Profile,
+    "profiles",
+    key=Nested(dict.fromkeys(KEY, "TEXT NOT NULL"), key_values, lambda row: ProfileKey(*row)),
+    tags=lambda profile: json.dumps(bound(*profile.tags)),
+    sources=None,
+    words=profile_digest,
+)
 
 
 def refresh_words(connection: Connection) -> None:

@@ -10,7 +10,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .rows import ALIAS, BELIEF, CHANGE, EVENT, INCOGNITO, MEMO, MESSAGE, PIN
+from .rows import (
+    ALIAS,
+    BELIEF,
+    CHANGE,
+    EVENT,
+    INCOGNITO,
+    KEY,
+    MEMO,
+    MESSAGE,
+    OPT_OUT,
+    PIN,
+    PROFILE,
+    SHARED,
+    SWITCH,
+)
 
 FORMAT = 16  # one more for every change of a table
 
@@ -102,14 +116,6 @@ _LINES = f"""
 CREATE TABLE IF NOT EXISTS messages (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     {MESSAGE.declared},
-    reply_to TEXT,
-    agent TEXT NOT NULL,
-    request_type TEXT NOT NULL,
-    group_id TEXT NOT NULL,
-    user_id TEXT NOT NULL,
-    user_name TEXT NOT NULL,
-    group_name TEXT NOT NULL,
-    is_admin INTEGER NOT NULL DEFAULT 0,
     sender_id TEXT NOT NULL,
     scope TEXT NOT NULL,
     at_us INTEGER NOT NULL,
@@ -156,11 +162,9 @@ CREATE INDEX IF NOT EXISTS pins_by_place ON pins (scope, at_us);
 # more. erasures: keyed hashes of erased persons and places, and the instant up to which each applies. copies: exports
 # and backups.
 _CONSENT = f"""
-CREATE TABLE IF NOT EXISTS opt_outs (seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE, at_us INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS sharing (seq INTEGER PRIMARY KEY, user_id TEXT NOT NULL UNIQUE, at_us INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS switches (
-    seq INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE, switch TEXT NOT NULL, until_us INTEGER
-);
+CREATE TABLE IF NOT EXISTS opt_outs (seq INTEGER PRIMARY KEY, {OPT_OUT.declared}, UNIQUE (user_id));
+CREATE TABLE IF NOT EXISTS sharing (seq INTEGER PRIMARY KEY, {SHARED.declared}, UNIQUE (user_id));
+CREATE TABLE IF NOT EXISTS switches (seq INTEGER PRIMARY KEY, {SWITCH.declared}, UNIQUE (scope));
 CREATE TABLE IF NOT EXISTS incognito (
     seq INTEGER PRIMARY KEY, {INCOGNITO.declared}, ends_us INTEGER NOT NULL, UNIQUE (scope, user_id, starts_at)
 );
@@ -170,7 +174,7 @@ CREATE TABLE IF NOT EXISTS erasures (digest TEXT PRIMARY KEY, at_us INTEGER NOT 
 CREATE TABLE IF NOT EXISTS copies (path TEXT PRIMARY KEY, kind TEXT NOT NULL, at_us INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-_KEY = "agent TEXT NOT NULL, entity_type TEXT NOT NULL, group_id TEXT NOT NULL, user_id TEXT NOT NULL"  # of a profile
+_KEY = ", ".join(f"{name} TEXT NOT NULL" for name in KEY)
 
 # facts belong to the profile of (agent, entity_type, group_id, user_id). merged: the profile contains the fact.
 # fallen: its event is retired or replaced. A fact waits while both are equal: to be merged (false) or removed (true).
@@ -209,13 +213,7 @@ CREATE TABLE IF NOT EXISTS merge_failures (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS profiles (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    {_KEY},
-    name TEXT NOT NULL,
-    tags TEXT NOT NULL,
-    summary TEXT NOT NULL,
-    updated_at TEXT NOT NULL,
-    source_event_id TEXT NOT NULL,
-    version TEXT NOT NULL,
+    {PROFILE.declared},
     words TEXT NOT NULL,
     embedded_as TEXT NOT NULL DEFAULT '',
     UNIQUE (agent, entity_type, group_id, user_id)

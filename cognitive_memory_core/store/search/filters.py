@@ -13,7 +13,7 @@ from ...domain.reading import ReadFilter
 from ...domain.scope import Scene
 from ...text.characters import cleared_on_erasure
 from ..database.connections import kept
-from ..database.rows import EVENT, LISTED, MESSAGE, Row, found_event, found_message, listed, micros, select
+from ..database.rows import EVENT, LISTED, MESSAGE, Row, listed, micros, select
 
 Values = tuple[str | int, ...]
 Filter = tuple[str, Values]
@@ -129,5 +129,5 @@ class Corpus(Generic[T]):
         return {seq: item for seq in seqs if (item := found[seq]) is not None}
 
 
-EVENTS = Corpus("events", EVENT.fields, sql_filter, found_event, ReadFilter.admits)
-MESSAGES = Corpus("messages", MESSAGE.fields, message_filter, found_message, ReadFilter.admits_line, NOT_HIDDEN)
+EVENTS = Corpus("events", EVENT.fields, sql_filter, EVENT.read_again, ReadFilter.admits)
+MESSAGES = Corpus("messages", MESSAGE.fields, message_filter, MESSAGE.read_again, ReadFilter.admits_line, NOT_HIDDEN)
