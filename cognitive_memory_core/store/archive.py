@@ -44,7 +44,7 @@ from .database.rows import (
 )
 from .messages import MessageLog
 from .names import add_told, keep_name
-from .search.filters import GONE
+from .search.filters import GONE, Filter
 from .vectors import dimensions_of, has_direction, put
 
 PAGE = 500  # rows read at a time
@@ -142,27 +142,21 @@ class Archive(Table):
 
         ``days`` must follow each other without a gap.
         """
-        here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
-        happened, agents, retired = here, (), list[int]()
         if scope is None:  # the index of active events begins with the agent
-            found = connection.execute("SELECT DISTINCT agent FROM events WHERE retired_at IS NULL")
-            happened, agents = f"retired_at IS NULL AND agent IN {LISTED}", (listed(row[0] for row in found),)
-        else:  # all are counted by the index of the place alone, and the few that are retired taken off
-            query = "SELECT at_us FROM events WHERE agent = ? AND +scope = ? AND retired_at IS NOT NULL"
-            retired = [row[0] for row in connection.execute(query, (*bound(scope.agent), *values))]
-        within = "at_us >= ? AND at_us < ?"  # cheap by the index by time
+            agents = connection.execute("SELECT DISTINCT agent FROM events WHERE retired_at IS NULL")
+            lines: Filter = "TRUE", ()
+            events: Filter = f"agent IN {LISTED} AND retired_at IS NULL", (listed(row[0] for row in agents),)
+        else:
+            lines = "scope = ?", bound(scope.key)
+            events = "scope = ? AND retired_at IS NULL", bound(scope.key)
         counts: list[DayCount] = []
+        within = "at_us >= ? AND at_us < ?"
         for day in days:
             bounds = micros(day.start), micros(day.stop)
-            lines = _count(connection, "messages", f"{here} AND {within}", (*values, *bounds))
-            events = _count(connection, "events", f"{happened} AND {within}", (*values, *agents, *bounds))
-            gone = sum(bounds[0] <= at < bounds[1] for at in retired)
-            counts.append(DayCount(day.start.date(), lines, events - gone))
-        return Activity(
-            _count(connection, "events", happened, (*values, *agents)) - len(retired),
-            _count(connection, "messages", here, values),
-            tuple(counts),
-        )
+            said = _count(connection, "messages", f"{lines[0]} AND {within}", (*lines[1], *bounds))
+            happened = _count(connection, "events", f"{events[0]} AND {within}", (*events[1], *bounds))
+            counts.append(DayCount(day.start.date(), said, happened))
+        return Activity(_count(connection, "events", *events), _count(connection, "messages", *lines), tuple(counts))
 
 
 def _with_own_quotes(row: ArchiveRow, user_id: str) -> ArchiveRow:

@@ -96,17 +96,15 @@ class Rewording:
             event_rows.delete(self._connection, EVENT, "e.seq = ?", (seq,))
 
     def messages(self) -> None:
-        """Hide the person in the log."""
-        named, values = self._within("e.text")
-        read = MESSAGE.numbered(self._connection, f"WHERE {named} ORDER BY e.seq", values)
-        changed = [(seq, old, text) for seq, old in read if (text := bound(self._hide(old.text))[0]) != old.text]
-        for seq, old, text in changed:
-            words = line_words(replace(old, text=text), micros(old.sent_at))
-            self._connection.execute("UPDATE messages SET text = ?, words = ? WHERE seq = ?", (text, words, seq))
+        """Hide the person in the log, also in the words of its lines."""
+        changed = self.texts("messages")
+        for seq, line in MESSAGE.numbered(self._connection, f"WHERE seq IN {LISTED}", (listed(changed),)):
+            words = line_words(line, micros(line.sent_at))
+            self._connection.execute("UPDATE messages SET words = ? WHERE seq = ?", (words, seq))
         self.reworded += len(changed)
 
-    def texts(self, table: str, source: str = "") -> int:
-        """Hide the person in the texts of a table; return how many changed.
+    def texts(self, table: str, source: str = "") -> list[int]:
+        """Hide the person in the texts of a table; return the seqs of those that changed.
 
         ``source`` selects seq, text and scope if the table has no scope.
         """
@@ -114,7 +112,7 @@ class Rewording:
         rows = self._connection.execute(f"SELECT e.seq, e.text FROM {source or table} e WHERE {named}", values)
         changed = [(*bound(new), seq) for seq, text in rows.fetchall() if (new := self._hide(text)) != text]
         self._connection.executemany(f"UPDATE {table} SET text = ? WHERE seq = ?", changed)
-        return len(changed)
+        return [seq for _, seq in changed]
 
     def facts(self) -> None:
         """Hide the person in facts learned in the person's places, and in the errors of failed merges."""
@@ -229,7 +227,7 @@ class Eraser(Table):
         connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
         rewording.events()
         rewording.messages()
-        rewording.reworded += sum(rewording.texts(table) for table in ("memos", "pins", "missed"))
+        rewording.reworded += sum(len(rewording.texts(table)) for table in ("memos", "pins", "missed"))
         rewording.facts()
         rewording.profiles()
         erased = rewording.beliefs()

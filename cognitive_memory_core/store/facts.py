@@ -97,25 +97,15 @@ class FactBook(Table):
     @reads
     def facts(self, connection: Connection, key: ProfileKey, limit: int) -> list[Fact]:
         """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
-        rows = connection.execute(
-            f"SELECT e.id, f.text, f.kind, f.happened_at, f.merged FROM {_WITH_EVENTS}"
-            f" WHERE {_OF_KEY} AND {_WAITS} ORDER BY f.merged DESC, f.seq LIMIT ?",
-            (*key_values(key), bounded(limit)),
-        )
-        return [
-            Fact(key, event_id, text, kind, moment_of(at), bool(merged)) for event_id, text, kind, at, merged in rows
-        ]
+        rest = f"{_WAITS} ORDER BY f.merged DESC, f.seq LIMIT ?"
+        return _facts(connection, key, _WITH_EVENTS, rest, (bounded(limit),))
 
     @reads
     def told(self, connection: Connection, key: ProfileKey, event_ids: Collection[str]) -> list[Fact]:
         """Return the merged and valid facts of one profile that these events are, oldest first."""
-        rows = connection.execute(
-            "SELECT e.id, f.text, f.kind, f.happened_at FROM events e JOIN facts f ON f.event_seq = e.seq"
-            f" WHERE e.id IN {LISTED} AND e.retired_at IS NULL AND {_OF_KEY} AND f.merged = 1 AND f.fallen = 0"
-            " ORDER BY f.seq",
-            (listed(event_ids), *key_values(key)),
-        )
-        return [Fact(key, event_id, text, kind, moment_of(at)) for event_id, text, kind, at in rows]
+        rest = f"f.merged = 1 AND f.fallen = 0 AND e.retired_at IS NULL AND e.id IN {LISTED} ORDER BY f.seq"
+        source = "events e JOIN facts f ON f.event_seq = e.seq"
+        return _facts(connection, key, source, rest, (listed(event_ids),))
 
     @writes
     def mark_merged(
@@ -183,6 +173,15 @@ class FactBook(Table):
         )
         events = {row[0]: EVENT.read(row[1:]) for row in rows}
         return {observation: events[one] for observation, one in digests.items() if one in events}
+
+
+def _facts(
+    connection: Connection, key: ProfileKey, source: str, rest: str, values: tuple[object, ...]
+) -> list[Fact]:
+    """Return facts of a profile, from ``facts f`` with their ``events e``; those that have fallen are withdrawn."""
+    query = f"SELECT e.id, f.text, f.kind, f.happened_at, f.fallen FROM {source} WHERE {_OF_KEY} AND {rest}"
+    rows = connection.execute(query, (*key_values(key), *values))
+    return [Fact(key, event_id, text, kind, moment_of(at), bool(fallen)) for event_id, text, kind, at, fallen in rows]
 
 
 def settle(connection: Connection, seqs: Iterable[int]) -> None:

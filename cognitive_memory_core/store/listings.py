@@ -35,29 +35,26 @@ _STATES: Mapping[EventState, str] = {
     "relative": "e.retired_at IS NULL AND e.is_absolute = 0",
 }
 _PLACES = """
-SELECT scope, max(last) FROM (
-    SELECT scope, max(at_us) AS last FROM messages WHERE scope >= ?1 AND scope < ?2 GROUP BY scope UNION ALL
-    SELECT scope, (
-        SELECT at_us FROM events a WHERE a.scope = e.scope AND a.retired_at IS NULL ORDER BY at_us DESC LIMIT 1
-    ) AS last FROM events e WHERE scope >= ?1 AND scope < ?2 GROUP BY scope HAVING last IS NOT NULL
-) GROUP BY scope ORDER BY 2 DESC, scope"""
-_NEWEST = (  # the newest rows that tell where something happened lately
-    "SELECT scope, at_us FROM messages WHERE agent = ? ORDER BY at_us DESC LIMIT ?",
-    "SELECT scope, at_us FROM events WHERE agent = ? AND retired_at IS NULL ORDER BY at_us DESC LIMIT ?",
+WITH RECURSIVE places (scope) AS (
+    SELECT ?1 UNION ALL SELECT (
+        SELECT min(scope) FROM (
+            SELECT min(scope) AS scope FROM messages WHERE scope > p.scope AND scope < ?2
+            UNION ALL SELECT min(scope) FROM events WHERE scope > p.scope AND scope < ?2
+        )
+    ) FROM places p WHERE p.scope IS NOT NULL
 )
-_LATELY = 1_000  # rows of each
-_SAID = """
-SELECT sender_id, sum(count) FROM (
-    SELECT sender_id, count(*) AS count FROM events WHERE agent = ?1 AND sender_id IN (SELECT value FROM json_each(?2))
-    GROUP BY sender_id UNION ALL
-    SELECT sender_id, -count(*) FROM events INDEXED BY events_forgotten WHERE agent = ?1 AND retired_at IS NOT NULL
-    AND sender_id IN (SELECT value FROM json_each(?2)) GROUP BY sender_id
-) GROUP BY sender_id"""  # from an index alone, but for the few that are retired
+SELECT scope, (
+    SELECT max(at_us) FROM (
+        SELECT max(at_us) AS at_us FROM messages m WHERE m.scope = p.scope UNION ALL
+        SELECT * FROM (
+            SELECT at_us FROM events e WHERE e.scope = p.scope AND retired_at IS NULL ORDER BY at_us DESC LIMIT 1
+        )
+    )
+) AS last FROM places p WHERE last IS NOT NULL ORDER BY last DESC, scope"""  # from index to index, a place at a time
 _COUNTS = (  # from indexes alone
     "SELECT count(*) FROM events INDEXED BY events_standing WHERE scope = ? AND retired_at IS NULL",
     "SELECT count(*) FROM messages WHERE scope = ?",
 )
-
 
 _OF_AGENT = "substr(scope, 1, length(?) + 1) = ? || char(31)"
 _LIKE = "LIKE '%' || ? || '%' ESCAPE '\\'"
@@ -159,10 +156,8 @@ class OperatorLists(Table):
         begin, end = bound(f"{agent}\x1f", f"{agent}\x20")  # the keys of its places
         if listing.place is not None:
             begin, end = bound(listing.place.key, f"{listing.place.key}\x01")
-        lately, wanted = [] if listing.place else _lately_active(connection, agent), offset + limit
-        found = _places_of(connection, listing, lately, wanted)
-        if len(found) < wanted:
-            found = _places_of(connection, listing, connection.execute(_PLACES, (begin, end)).fetchall(), wanted)
+        rows = connection.execute(_PLACES, (begin, end)).fetchall()
+        found = _places_of(connection, listing, rows, offset + limit)
         entries: list[PlaceEntry] = []
         for scope, name, last_at in found[offset : offset + limit]:
             counted = _COUNTS if listing.is_counted else ()
@@ -197,7 +192,11 @@ class OperatorLists(Table):
             (*bound(agent, agent, *values), bounded(limit), bounded(offset)),
         )
         found = rows.fetchall()
-        said = dict(connection.execute(_SAID, (*bound(agent), listed([row[0] for row in found]))).fetchall())
+        count = (
+            "SELECT sender_id, count(*) FROM events"
+            f" WHERE agent = ? AND retired_at IS NULL AND sender_id IN {LISTED} GROUP BY sender_id"
+        )
+        said = dict(connection.execute(count, (*bound(agent), listed(row[0] for row in found))).fetchall())
         return [PersonEntry(user_id, name, said.get(user_id, 0), instant_of(last)) for user_id, name, last in found]
 
     @reads
@@ -214,14 +213,13 @@ class OperatorLists(Table):
 
         With ``text``, only those whose person or group has it as id, or whose name contains it, ignoring case.
         """
-        clause, values = "agent = ?", [agent]
-        if entity_type:
-            clause, values = f"{clause} AND entity_type = ?", [*values, entity_type]
-        if text:
-            clause += f" AND (user_id = ? OR group_id = ? OR name {_LIKE})"
-            values += [text, text, escaped(text)]
+        clause, values = joined(
+            (True, "agent = ?", bound(agent)),
+            (entity_type, "entity_type = ?", bound(entity_type)),
+            (text, f"(user_id = ? OR group_id = ? OR name {_LIKE})", bound(text, text, escaped(text))),
+        )
         rest = f"WHERE {clause} ORDER BY datetime(updated_at) DESC, seq DESC LIMIT ? OFFSET ?"
-        return PROFILE.found(connection, rest, (*bound(*values), bounded(limit), bounded(offset)))
+        return PROFILE.found(connection, rest, (*values, bounded(limit), bounded(offset)))
 
     @reads
     def sources(self, connection: Connection, key: ProfileKey, limit: int, offset: int = 0) -> list[ProfileSource]:
@@ -236,20 +234,6 @@ class OperatorLists(Table):
             ProfileSource(event_id, text, moment_of(at), bool(merged), bool(fallen))
             for event_id, text, at, merged, fallen in rows
         ]
-
-
-def _lately_active(connection: Connection, agent: str) -> list[tuple[str, int]]:
-    """Return the latest places of an agent, each with its newest instant, the latest first.
-
-    A place whose newest rows lie before those that are read, or at the instant of the last one, is left out, since
-    another one might come before it: the places are the first ones of :data:`_PLACES`.
-    """
-    found, since = dict[str, int](), 0
-    for query in _NEWEST:
-        rows = connection.execute(query, (*bound(agent), _LATELY)).fetchall()
-        found |= {key: max(at_us, found.get(key, 0)) for key, at_us in reversed(rows)}
-        since = max(since, rows[-1][1] + 1 if len(rows) == _LATELY else 0)
-    return sorted(((key, at) for key, at in found.items() if at >= since), key=lambda one: (-one[1], one[0]))
 
 
 def _places_of(

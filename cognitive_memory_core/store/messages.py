@@ -76,7 +76,7 @@ class MessageLog(Table):
                 return "opted_out"
             if stays_out(erased, message) or names_erased(erased, message):
                 return "erased"
-            if seq := _known(connection, message) or _same_words(connection, message):
+            if seq := _known(connection, message, by_words=True):
                 _keep_ids(connection, seq, message)
                 return "known"
             if message.scene in since and message.sent_at < since[message.scene]:
@@ -148,11 +148,8 @@ class MessageLog(Table):
             (listing.window, *within(listing.window)),
             (without, f"e.user_id NOT IN {LISTED}", (listed(without),)),
         )
-        rows = connection.execute(
-            f"SELECT {MESSAGE.of('e')} FROM messages e WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?",
-            (*values, bounded(limit), bounded(offset)),
-        )
-        return [MESSAGE.read_again(row) for row in rows]
+        rest = f"WHERE {clause} ORDER BY at_us DESC, seq DESC LIMIT ? OFFSET ?"
+        return MESSAGE.found(connection, rest, (*values, bounded(limit), bounded(offset)))
 
     @reads
     def find(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
@@ -197,16 +194,15 @@ class MessageLog(Table):
         The lines need not be in the log; see :class:`Eraser`.
         """
         out = (
-            "WITH given AS ("
-            "SELECT key, json_extract(value, '$[0]') AS scope, json_extract(value, '$[1]') AS id FROM json_each(?))"
-            " SELECT g.key FROM given g CROSS JOIN withdrawals w ON w.scope = g.scope AND w.message_id = g.id"
-            " UNION ALL SELECT g.key FROM given g CROSS JOIN messages e ON e.scope = g.scope AND e.id = g.id"
-            f" WHERE NOT {NOT_HIDDEN}"
+            "SELECT 1 FROM withdrawals WHERE scope = ?1 AND message_id = ?2"
+            f" UNION ALL SELECT 1 FROM messages e WHERE e.scope = ?1 AND e.id = ?2 AND NOT {NOT_HIDDEN}"
         )
-        given = listed((message.scene.scope.key, message.id) for message in messages)
-        gone = {key for (key,) in connection.execute(out, (given,))}
-        left = (message for at, message in enumerate(messages) if at not in gone)
-        return [message for message in left if not event_rows.told_by(connection, message)]
+
+        def is_shown(line: Message) -> bool:
+            is_out = connection.execute(out, bound(line.scene.scope.key, line.id)).fetchone() is not None
+            return not is_out and not event_rows.told_by(connection, line)
+
+        return [line for line in messages if is_shown(line)]
 
     @writes
     def withdraw(self, connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
@@ -288,32 +284,25 @@ def _insert(connection: Connection, message: Message) -> int:
     return new_seq(inserted)
 
 
-def _known(connection: Connection, message: Message) -> int | None:
-    """Return the seq of a line that has the id or the number of a message.
+def _known(connection: Connection, message: Message, *, by_words: bool = False) -> int | None:
+    """Return the seq of a line that has the id or the number of a message, or ``by_words`` what its sender said then.
 
     A number counts only for the same person within two seconds: some ends fill it with what is no number of a line.
+    Words count within the same second, unless the two have different numbers.
     """
-    scene = message.scene
+    at_us = micros(message.sent_at)
     row = connection.execute(
         "SELECT seq FROM messages WHERE scope = ?1 AND id = ?2"
         " UNION ALL SELECT seq FROM line_ids WHERE scope = ?1 AND id = ?2"
         " UNION ALL SELECT seq FROM messages WHERE scope = ?1 AND number = ?3 AND ?3 <> '' AND number <> ''"
-        f" AND sender_id = ?4 AND abs(at_us - ?5) <= {APART} LIMIT 1",
-        bound(scene.scope.key, message.id, message.number, message.sender_id, micros(message.sent_at)),
-    ).fetchone()
-    return row and row[0]
-
-
-def _same_words(connection: Connection, message: Message) -> int | None:
-    """Return the seq of a line with the words of a message, by the same person in the same second.
-
-    Two numbers that differ are of two lines.
-    """
-    second = micros(message.sent_at) // SECOND * SECOND
-    row = connection.execute(
-        "SELECT seq FROM messages WHERE scope = ? AND at_us >= ? AND at_us < ? AND sender_id = ? AND text = ?"
-        " AND (number = '' OR ? = '') LIMIT 1",
-        bound(message.scene.scope.key, second, second + SECOND, message.sender_id, message.text, message.number),
+        f" AND sender_id = ?4 AND abs(at_us - ?5) <= {APART}"
+        f" UNION ALL SELECT seq FROM messages WHERE ?8 AND scope = ?1 AND at_us >= ?6 AND at_us < ?6 + {SECOND}"
+        " AND sender_id = ?4 AND text = ?7 AND (number = '' OR ?3 = '') LIMIT 1",
+        (
+            *bound(message.scene.scope.key, message.id, message.number, message.sender_id),
+            *(at_us, at_us // SECOND * SECOND),
+            *bound(message.text, by_words),
+        ),
     ).fetchone()
     return row and row[0]
 

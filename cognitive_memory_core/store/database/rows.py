@@ -179,12 +179,12 @@ class Columns(Generic[T]):
 
     def found(self, connection: Connection, rest: str, values: Sequence[Any] = ()) -> list[T]:
         """Return the objects of the rows of the table, as ``e``, that the rest of a SELECT chooses."""
-        return [self.read(row) for row in connection.execute(f"SELECT {self._select} {rest}", values)]
+        return [self.read_again(row) for row in connection.execute(f"SELECT {self._select} {rest}", values)]
 
     def first(self, connection: Connection, rest: str, values: Sequence[Any]) -> T | None:
         """Return the object of the first row; None if there is none."""
         row = connection.execute(f"SELECT {self._select} {rest}", values).fetchone()
-        return None if row is None else self.read(row)
+        return None if row is None else self.read_again(row)
 
     def numbered(self, connection: Connection, rest: str, values: Sequence[Any] = ()) -> list[tuple[int, T]]:
         """Return each object with the seq of its row; all are read before this returns."""
