@@ -175,9 +175,7 @@ class FactBook(Table):
         return {observation: events[one] for observation, one in digests.items() if one in events}
 
 
-def _facts(
-    connection: Connection, key: ProfileKey, source: str, rest: str, values: tuple[object, ...]
-) -> list[Fact]:
+def _facts(connection: Connection, key: ProfileKey, source: str, rest: str, values: tuple[object, ...]) -> list[Fact]:
     """Return facts of a profile, from ``facts f`` with their ``events e``; those that have fallen are withdrawn."""
     query = f"SELECT e.id, f.text, f.kind, f.happened_at, f.fallen FROM {source} WHERE {_OF_KEY} AND {rest}"
     rows = connection.execute(query, (*key_values(key), *values))
