@@ -37,14 +37,8 @@ class JobContext:
     earlier: tuple[Message, ...] = ()
     answered: tuple[Message, ...] = ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every known name, of people and of the place."""
-        named = (*(person.name for person in (self.speaker, *self.people)), self.place_name)
-        return tuple(name for name in named if name)
-
     @cached_property
-    def all_names(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """Every known name once, former ones included."""
         names_and_aliases = (name for person in (self.speaker, *self.people) for name in (person.name, *person.aliases))
         return tuple(dict.fromkeys(name for name in (*names_and_aliases, self.place_name) if name))

@@ -33,28 +33,29 @@ class ReadFilter:
 
     def admits(self, event: Event) -> bool:
         """Return whether an event may be shown. Every row is checked, whichever store returned it."""
-        return (
-            event.scope.readable_by(self.scene, sender_id=event.own_voice if self.scene.kind == "private" else "")
-            and event.retired_at is None
-            and (not self.user_id or self.user_id in (event.sender_id, event.user_id, *event.subjects))
-            and (not self.group_id or self.group_id == event.group_id)
-            and (not self.kinds or event.kind in self.kinds)
-            and (self.window is None or event.happened_at in self.window)
-            and not (self.without and self.without.intersection((event.sender_id, *event.subjects)))
+        told_of = (event.sender_id, *event.subjects)
+        is_standing = event.retired_at is None
+        return is_standing and self._admits(
+            event.scope, event.kind, event.happened_at, event.own_voice, event.user_id, told_of
         )
 
     def admits_line(self, line: Message) -> bool:
-        """Return whether a line may be shown, as :meth:`admits` decides for :meth:`Message.as_event`, but faster."""
+        """Return whether a line may be shown, as :meth:`admits` decides for :meth:`Message.as_event`."""
         scene, sender_id = line.scene, line.sender_id
+        told_of = (sender_id or scene.user_id,)
+        return self._admits(scene.scope, "message", line.sent_at, sender_id, scene.user_id, told_of)
+
+    def _admits(
+        self, scope: Scope, kind: str, at: datetime, voice: str, user_id: str, told_of: Collection[str]
+    ) -> bool:
+        """Check what ``voice`` said in the presence of ``user_id``; ``told_of`` are its voices and subjects."""
         return (
-            scene.scope.readable_by(self.scene, sender_id=sender_id)
-            and (not self.user_id or self.user_id == scene.user_id)
-            and (not self.group_id or self.group_id == scene.group_id)
-            and (not self.kinds or "message" in self.kinds)
-            and (self.window is None or line.sent_at in self.window)
-            and not (
-                self.without and self.without.intersection((sender_id, scene.user_id if line.is_bot else sender_id))
-            )
+            scope.readable_by(self.scene, sender_id=voice)
+            and (not self.user_id or self.user_id in (user_id, *told_of))
+            and (not self.group_id or self.group_id == scope.group_id)
+            and (not self.kinds or kind in self.kinds)
+            and (self.window is None or at in self.window)
+            and self.without.isdisjoint(told_of)
         )
 
     def narrowed(self, windows: Sequence[Interval], people: Collection[str]) -> Iterator[ReadFilter]:

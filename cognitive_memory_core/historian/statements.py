@@ -357,7 +357,7 @@ def is_same(text: str, voice: str, old: Event, job_context: JobContext) -> bool:
 
 def called(job_context: JobContext) -> tuple[str, ...]:
     """Return all names of people and place, including former ones, in full, short, and as a prompt shows them."""
-    return _with_other_forms(job_context.all_names)
+    return _with_other_forms(job_context.names)
 
 
 @cleared_on_erasure

@@ -5,16 +5,9 @@ Version 1 and version 2 of the SDK both work, because other plugins of a bot may
 
 from __future__ import annotations
 
-from .exchange import Exchange, UnknownResource, called, description, memory_exchange
-from .sdk import answer_http, is_installed, serve_stdio
-
-__all__ = [
-    "Exchange",
-    "UnknownResource",
-    "answer_http",
-    "called",
-    "description",
-    "is_installed",
-    "memory_exchange",
-    "serve_stdio",
-]
+from .exchange import called as called
+from .exchange import description as description
+from .exchange import memory_exchange as memory_exchange
+from .sdk import answer_http as answer_http
+from .sdk import is_installed as is_installed
+from .sdk import serve_stdio as serve_stdio

@@ -92,12 +92,17 @@ _LABELLED = re.compile(r"\s?[(（〔\[]")  # what follows a name that has an id 
 
 def people_by_name(text: str, people: Iterable[Person]) -> Mapping[str, Person]:
     """Map each name in a normalised text (:func:`callname`) to the only person who has or had it."""
-    candidates: dict[str, dict[str, Person]] = {}
+    found = _bearers(text, people).items()
+    return {form: next(iter(of.values())) for form, of in found if len(of) == 1 and not mentions(form)}
+
+
+def _bearers(text: str, people: Iterable[Person]) -> dict[str, dict[str, Person]]:
+    """Map each name in a normalised text to all who have or had it, by id."""
+    found: dict[str, dict[str, Person]] = {}
     for person in people:
-        forms = {form for name in (person.name, *person.aliases) for form in callnames(name) if form in text}
-        for form in forms:
-            candidates.setdefault(form, {})[person.id] = person
-    return {form: next(iter(of.values())) for form, of in candidates.items() if len(of) == 1 and not mentions(form)}
+        for form in (form for name in (person.name, *person.aliases) for form in callnames(name) if form in text):
+            found.setdefault(form, {})[person.id] = person
+    return found
 
 
 def labelled(text: str, people: Iterable[Person]) -> str:
@@ -123,21 +128,16 @@ def labelled(text: str, people: Iterable[Person]) -> str:
     return "".join((*parts, text[end:]))
 
 
-def is_hearsay(text: str, people: Iterable[Person], speakers: Collection[str]) -> bool:
+def is_hearsay(text: str, people: Collection[Person], speakers: Collection[str]) -> bool:
     """Return whether a text names a member who is not among the speakers, by id or by a name that no speaker bears."""
     return any(ids.isdisjoint(speakers) for ids in members_named(text, people))
 
 
-def members_named(text: str, people: Iterable[Person]) -> list[set[str]]:
+def members_named(text: str, people: Collection[Person]) -> list[set[str]]:
     """Return for each member whom a text names the ids that the name may mean."""
-    written, bearers, named = callname(plain(text)), dict[str, set[str]](), list[set[str]]()
-    for person in people:
-        if f"({person.id})" in written:
-            named.append({person.id})
-        for form in (form for name in (person.name, *person.aliases) for form in callnames(name)):
-            bearers.setdefault(form, set()).add(person.id)
-    bare = _NAME_AND_ID.sub(" ", written)
-    return [*named, *(ids for form, ids in bearers.items() if form in bare)]
+    written = callname(plain(text))
+    named = [{person.id} for person in people if f"({person.id})" in written]
+    return [*named, *map(set, _bearers(_NAME_AND_ID.sub(" ", written), people).values())]
 
 
 def ids_of(named: Iterable[str], people: Iterable[Person]) -> tuple[str, ...]:

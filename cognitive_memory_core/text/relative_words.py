@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
-from .characters import cleared_on_erasure, folded, lazy
+from .characters import folded, lazy
 from .spans import MASK, Span, blanked, named, quoted
 from .time.time_words import READ, is_time, leaning
 
@@ -84,8 +83,6 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
     return tuple(offences_in(text, [*quoted(text), *named(text, names, is_leaning_word)]))
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=10_000)  # the names of a busy bot's groups are looked up for every line
 def is_leaning_word(word: str) -> bool:
     """Return whether a word on its own depends on speaker, day or place, or is a time expression."""
     return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from ..sentences.tools import GROUP_WORDS
-from .actions import (
-    ACTIONS,
-    MOST_PEOPLE,
-    WINDOW,
-    ProfileLimit,
-    ToolCaller,
-    agent_answer,
-    agent_schemas,
-    answer,
-    failure,
-    speaker,
-)
-from .tool_arguments import Action, Answer, Flag, Schema, Text, Texts, function_schemas, read_flag
-
-__all__ = [
-    "ACTIONS",
-    "GROUP_WORDS",
-    "MOST_PEOPLE",
-    "WINDOW",
-    "Action",
-    "Answer",
-    "Flag",
-    "ProfileLimit",
-    "Schema",
-    "Text",
-    "Texts",
-    "ToolCaller",
-    "agent_answer",
-    "agent_schemas",
-    "answer",
-    "failure",
-    "function_schemas",
-    "read_flag",
-    "speaker",
-]
+from ..sentences.tools import GROUP_WORDS as GROUP_WORDS
+from .actions import ACTIONS as ACTIONS
+from .actions import MOST_PEOPLE as MOST_PEOPLE
+from .actions import WINDOW as WINDOW
+from .actions import ProfileLimit as ProfileLimit
+from .actions import ToolCaller as ToolCaller
+from .actions import agent_answer as agent_answer
+from .actions import agent_schemas as agent_schemas
+from .actions import answer as answer
+from .actions import failure as failure
+from .actions import speaker as speaker
+from .tool_arguments import Answer as Answer
+from .tool_arguments import Flag as Flag
+from .tool_arguments import Schema as Schema
+from .tool_arguments import Text as Text
+from .tool_arguments import Texts as Texts
+from .tool_arguments import function_schemas as function_schemas

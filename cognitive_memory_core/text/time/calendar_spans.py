@@ -45,15 +45,10 @@ class TimeSpan:
     stop: datetime
 
 
-def hours_of(part: str) -> tuple[int, int]:
-    """Return when a part of a day begins and ends, in hours from midnight; 0 and 24 for an unknown part."""
-    return _HOURS.get(part, (0, 24))
-
-
 def day(when: date, part: str = "") -> TimeSpan:
     """Return a day, or a named part of it (上午, 晚上)."""
     start = datetime.combine(when, time())
-    first, last = hours_of(part)
+    first, last = _HOURS.get(part, (0, 24))
     return TimeSpan(start + timedelta(hours=first), start + timedelta(hours=last))
 
 

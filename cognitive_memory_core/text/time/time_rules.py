@@ -42,7 +42,7 @@ Lean = Literal["back", "ahead"]
 LEANS: tuple[Lean, ...] = ("back", "ahead")
 _HOUR = timedelta(hours=1)
 _SATURDAY = 5
-_SPANS: dict[Unit, timedelta] = {
+SPANS: dict[Unit, timedelta] = {
     "second": _HOUR / 3600,
     "minute": _HOUR / 60,
     "hour": _HOUR,
@@ -51,6 +51,7 @@ _SPANS: dict[Unit, timedelta] = {
     "month": 30 * DAY,
     "year": 365 * DAY,
 }
+_MARGINS = {"day": 0, "week": 3, "month": 15}  # days around one so far back
 _FEW_DAYS = 5  # 头几天
 _LONG = {"month": 1, "year": 12}  # months
 _SHORT = ("second", "minute", "hour")
@@ -235,6 +236,14 @@ def stepped(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
             return year(first.year, QUARTERS[(first.month - 1) // 3])
 
 
+def moved(now: datetime, amount: float, unit: Unit) -> datetime:
+    """Return the instant so many units before a wall-clock time, ahead of it if below 0; a month's half is 15 days."""
+    if unit not in _LONG:
+        return now - amount * SPANS[unit]
+    months, rest = divmod(amount * _LONG[unit], 1)
+    return datetime.combine(shifted(now.date(), -int(months)), now.time()) - round(rest * 30) * DAY
+
+
 def ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 三天前, 2 weeks ago, 三天后, in 2 weeks.
 
@@ -242,43 +251,34 @@ def ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle.
     """
     amount, unit = amount_of(match), UNITS[match["unit"]]
-    shares = 2 if amount % 1 else 1
+    when = moved(frame.now, amount, unit)
     if unit in _SHORT:
-        when = frame.now - amount * _SPANS[unit]
         return TimeSpan(when - _HOUR / 2, when + _HOUR / 2)
-    if unit in ("day", "week"):
-        when, margin = (frame.now - amount * _SPANS[unit]).date(), 3 // shares * DAY
-        return day(when) if unit == "day" else days(when - margin, when + margin)
-    months, rest = divmod(amount * _LONG[unit], 1)
-    when = shifted(frame.today, -int(months)) - round(rest * 30) * DAY
+    middle, shares = when.date(), 2 if amount % 1 else 1
     if unit == "year":
-        return days(shifted(when, -6 // shares), shifted(when, 6 // shares))
-    margin = 15 // shares * DAY
-    return days(when - margin, when + margin)
+        return days(shifted(middle, -6 // shares), shifted(middle, 6 // shares))
+    margin = _MARGINS[unit] // shares * DAY
+    return days(middle - margin, middle + margin)
 
 
 def lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Read 最近三天, past week, next 2 weeks, today included."""
-    amount, unit = amount_of(match), UNITS[match["unit"]]
-    if unit in _SHORT:
-        other = frame.now - amount * _SPANS[unit]
-        return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
-    is_short = unit in ("day", "week")
-    when = (frame.now - amount * _SPANS[unit]).date() if is_short else shifted(frame.today, -int(amount * _LONG[unit]))
-    return days(min(when, frame.today), max(when, frame.today))
+    unit = UNITS[match["unit"]]
+    return _whole(unit, frame.now, moved(frame.now, amount_of(match), unit))
 
 
 def between(most: int, least: int) -> SpanReader:
-    """Return a reader of 几天前, 几天后: from ``most`` to ``least`` units ago or ahead."""
+    """Return a reader of 几天前, 几天后: from ``most`` to ``least`` units ago or ahead; a month counts as 30 days."""
 
     def read(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-        length = _SPANS[UNITS[match["unit"]]] * (-1 if said(match, "ahead") else 1)
-        first, last = sorted((frame.now - most * length, frame.now - least * length))
-        return TimeSpan(first, last) if UNITS[match["unit"]] in _SHORT else days(first.date(), last.date())
+        unit = UNITS[match["unit"]]
+        length = SPANS[unit] * (-1 if said(match, "ahead") else 1)
+        return _whole(unit, frame.now - most * length, frame.now - least * length)
 
     return read
 
 
-def just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Read 刚才: the last two hours."""
-    return TimeSpan(frame.now - DAY / 12, frame.now + DAY / 1440)
+def _whole(unit: Unit, *ends: datetime) -> TimeSpan:
+    """Return the span from one end to the other, of whole days unless the unit is shorter than a day."""
+    first, last = sorted(ends)
+    return TimeSpan(first, last) if unit in _SHORT else days(first.date(), last.date())

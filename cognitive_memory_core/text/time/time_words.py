@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, time
 from functools import lru_cache
+from itertools import islice
 
 from ...domain.instants import EARLIEST, LATEST, Interval, checked_zoned
 from ..characters import cleared_on_erasure, folded, lazy
 from ..spans import MASK, blanked, named, quoted
 from .calendar_spans import DAY, WEEK, TimeSpan, written
 from .chinese import CHINESE
-from .clocks import hours_in, latest, narrowed
+from .clocks import latest_hours, narrowed
 from .holidays import HOLIDAYS
 from .time_rules import Kind, Lean, SpanReader, TimeFrame, said
 from .vocabulary import PARTS
@@ -87,8 +88,6 @@ def mentions(text: str) -> tuple[Mention, ...]:
     """Return the time expressions of a text in order; if several begin at one position, only the longest."""
     read = folded(text[:READ])
     rules = _RULES if _LATIN.search(read) else _WITHOUT_LATIN
-    if not any(pattern.search(read) for kind, pattern, _ in rules if kind != "decoy"):  # as most texts are
-        return ()
     matches = [(match, one) for one in rules for match in one[1].finditer(read)]
     matches.sort(key=lambda it: (it[0].start(), -it[0].end()))  # of equal ones the first rule's
     found: list[Mention] = []
@@ -140,7 +139,7 @@ def _windows(text: str, now: datetime, names: Collection[str]) -> list[TimeSpan]
         and (time_span := mention.at(now))
     ]
     if not asked:
-        return [found for match in hours_in(read) if (found := latest(match, now))][:1]
+        return list(islice(latest_hours(read, now), 1))
     before, time_span = asked[0]
     windows = [time_span]
     for mention, found in asked[1:]:
@@ -171,8 +170,6 @@ def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[
     return [(one, written(span.start) + PARTS.get(one.part, one.part)) for one, span in told if span]
 
 
-@cleared_on_erasure
-@lru_cache(maxsize=10_000)  # as of names
 def is_time(word: str) -> bool:
     """Return whether a word is a time expression and nothing else."""
     return any(mention.start == 0 and mention.stop == len(word) for mention in mentions(word))
