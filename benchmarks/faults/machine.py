@@ -26,6 +26,7 @@ from tests.support.builders import an_event
 from tests.support.cancelling import cancelled_at
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.profiles import KEEP, a_profile
+from tests.support.waiting import PATIENCE
 
 from ..fault_row import Extent, Row, Seen, told
 from . import world
@@ -291,7 +292,6 @@ async def grown(data: str, number: int) -> float:
 
 SHUTDOWN = 3.0  # shutdown_seconds of the killed processes
 JOBS = 8
-LONGEST = 20.0  # seconds that an operation may take after a cancelled one
 MOST_AWAITS = 400
 TERMINATED = world.SETTINGS.model_copy(update={"historian": core.HistorianSettings(shutdown_seconds=SHUTDOWN)})
 IMPATIENT = world.SETTINGS.model_copy(update={"historian": core.HistorianSettings(shutdown_seconds=0)})
@@ -335,7 +335,7 @@ def terminated(data: Path, kind: str, seen: Seen) -> None:
         process.send_signal(signal.SIGTERM)
         with seen.timed():
             try:
-                process.wait(SHUTDOWN * 10)
+                process.wait(PATIENCE)
             except TimeoutExpired:
                 seen.examples.append(f"{kind}: did not end")
     folders = {name: len(list((data / "queues" / name).glob("*.json"))) for name in world.FOLDERS}
@@ -397,7 +397,7 @@ async def cancelled_everywhere(data: Path, seen: Seen, most: int) -> None:
                 if name == "enqueue":
                     handed += [number + 500] if went_so_far else [number, number + 500]
                 try:
-                    await asyncio.wait_for(operation(memory, number + 500), LONGEST)
+                    await asyncio.wait_for(operation(memory, number + 500), PATIENCE)
                 except asyncio.TimeoutError:
                     seen.examples.append(f"{name} waits after a cancellation")
                 if not went_so_far:

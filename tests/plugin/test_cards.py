@@ -16,7 +16,7 @@ from PIL import Image
 
 import cognitive_memory_core as core
 from tests.support.fonts import a_font
-from tests.support.puppet import MERGE, Puppet, Question, drawn, shaped, statement
+from tests.support.puppet import Puppet, statement, stating
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE, until
 
@@ -136,13 +136,8 @@ async def test_no_chat_reply_shows_a_twisted_text_without_its_words(
     user = new_id()
     here = core.Scene.group(str(group), str(user), user_name="阿棠")
     own, written = "我不吃辣，海鲜也过敏", f"阿棠({user})吃辣，海鲜也过敏"
-
-    def twisting(question: Question) -> object:
-        if question.name == MERGE:
-            return drawn(question, "吃辣，海鲜也过敏")
-        said = statement(1, written, [str(user)], str(user), lines=[1], kind="preference")
-        return shaped(question, said, should_remember=True)
-
+    said = statement(1, written, [str(user)], str(user), lines=[1], kind="preference")
+    twisting = stating(said, drawing=["吃辣，海鲜也过敏"])
     async with core.CognitiveMemory.open(EXACT, tmp_path / "twisted", chat=Puppet(twisting)) as memory:
         for module in (memories, people, places):
             monkeypatch.setattr(module, "get_memory", lambda: memory)
@@ -166,10 +161,7 @@ async def test_what_a_chat_plugin_noted_stands_beneath_what_a_model_made_of_it(
     user = new_id()
     here = core.Scene.group(str(group), str(user), user_name="阿棠")
     note, written = "阿棠不吃辣，海鲜也过敏", f"阿棠({user})吃辣，海鲜也过敏"
-
-    def twisting(question: Question) -> object:
-        return shaped(question, statement(1, written, [str(user)], "", lines=[]), should_remember=True)
-
+    twisting = stating(statement(1, written, [str(user)], "", lines=[]))
     async with core.CognitiveMemory.open(EXACT, tmp_path / "noted", chat=Puppet(twisting)) as memory:
         monkeypatch.setattr(memories, "get_memory", lambda: memory)
         await memory.remember(core.Turn(here, observations=(note,)))

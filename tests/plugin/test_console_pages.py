@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nonebug import App
@@ -74,15 +75,28 @@ async def test_what_takes_long_is_sent_when_it_is_found(shown: Console, monkeypa
         "/suggestions?group=20002": "打印机卡纸",
         "/memories": "推理小说",
     }
+    show_found, may_find = visit.Visit.show_found, asyncio.Event()
+
+    async def held_back(page: Any, template: str, finding: Any, **values: object) -> Any:
+        async def found() -> Any:
+            await may_find.wait()
+            return await finding
+
+        return await show_found(page, template, found(), **values)
+
     async with shown.visited() as visitor:
         monkeypatch.setattr(visit, "QUICK", 60.0)
         at_once = [await visitor.look(path) for path in pages]
         monkeypatch.setattr(visit, "QUICK", 0.0)
+        monkeypatch.setattr(visit.Visit, "show_found", held_back)
         for path, before in zip(pages, at_once, strict=True):
+            may_find.clear()
             async with visitor.client.stream("GET", path) as answer:
-                parts = [part async for part in answer.aiter_text()]
-            first, rest = parts[0], "".join(parts[1:])
-            assert "还在算" in first, path
+                parts, first = answer.aiter_text(), ""
+                while not ("还在算" in first and first.endswith("</p>")):
+                    first += await anext(parts)
+                may_find.set()
+                rest = "".join([part async for part in parts])
             assert pages[path] in rest, path
             assert before.endswith(rest.removeprefix(visit.ARRIVED)), path
 

@@ -8,22 +8,18 @@ import pytest
 
 from cognitive_memory_core import Message
 from tests.support.clock import NOON
-from tests.support.puppet import MERGE, Puppet, Question, careful, drawn, line, shaped, statement
+from tests.support.puppet import MERGE, Puppet, Question, careful, line, shaped, statement, stating
 from tests.support.telling import READING, READING_MILI, a_memory, say
 from tests.support.waiting import PATIENCE
 
 AHE, MILI = READING.user_id, READING_MILI.user_id
 
 
-def slandering(question: Question) -> object:
-    """Obey the slanderer: claim that the victim said it."""
-    if question.name == MERGE:
-        return drawn(question, "小偷", tags=["小偷"])
-    said = statement(1, f"阿禾({AHE}) 是小偷", [AHE], AHE, confidence=1.0, lines=[1])
-    return shaped(question, said, should_remember=True)
+SLANDER = statement(1, f"阿禾({AHE}) 是小偷", [AHE], AHE, confidence=1.0, lines=[1])
+SLANDERING = stating(SLANDER, drawing=["小偷"], tags=["小偷"])  # claims that the victim said it
 
 
-@pytest.mark.parametrize("chat", [None, Puppet(slandering)], ids=["rules", "puppet"])
+@pytest.mark.parametrize("chat", [None, Puppet(SLANDERING)], ids=["rules", "puppet"])
 async def test_fifty_slanders_change_no_profile(tmp_path: Path, chat: Puppet | None) -> None:
     """Fifty slanders by 米粒 do not enter 阿禾's profile, and the event states who said it."""
     async with a_memory(tmp_path, chat=chat) as memory:

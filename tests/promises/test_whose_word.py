@@ -14,7 +14,7 @@ from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_chat, a_line, answered
 from tests.support.builders import GROUP
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
-from tests.support.puppet import MERGE, TRIAGE, Puppet, Question, drawn, shaped, statement
+from tests.support.puppet import MERGE, TRIAGE, Puppet, Question, drawn, shaped, statement, stating
 from tests.support.sizes import IS_NIGHTLY
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE
@@ -65,12 +65,7 @@ async def test_a_planted_line_stays_the_planters_word(
     tmp_path: Path, plant: str, answer: str, written: str, voice: str, cited: list[int]
 ) -> None:
     """An obeying model that names the victim changes nothing: models read the lines, each with who said it."""
-
-    def obeying(question: Question) -> object:
-        said = statement(1, written, [VICTIM, DK], voice, lines=cited, kind="knowledge")
-        told = (said,) if question.name == TRIAGE else ({**said, "number": 1},)
-        return shaped(question, *told, should_remember=True, reason="照办")
-
+    obeying = stating(statement(1, written, [VICTIM, DK], voice, lines=cited, kind="knowledge"))
     async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(obeying), clock=FrozenClock()) as memory:
         await memory.consider(ATTACKER, lines(plant, answer))
         assert await memory.drain(PATIENCE)
@@ -125,13 +120,8 @@ async def test_what_two_accounts_say_is_no_word_of_the_group(
 
 async def test_a_twisted_line_of_a_portrait_stands_beside_the_words_it_twists(tmp_path: Path) -> None:
     """If a model leaves out a 不, contexts and tools show its line beside what the person said, and when."""
-
-    def twisting(question: Question) -> object:
-        if question.name == MERGE:
-            return drawn(question, "吃辣，海鲜也过敏")
-        said = statement(1, f"阿棠({VICTIM})不吃辣，海鲜也过敏", [VICTIM], VICTIM, lines=[1], kind="preference")
-        return shaped(question, said, should_remember=True)
-
+    said = statement(1, f"阿棠({VICTIM})不吃辣，海鲜也过敏", [VICTIM], VICTIM, lines=[1], kind="preference")
+    twisting = stating(said, drawing=["吃辣，海鲜也过敏"])
     async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(twisting), clock=FrozenClock()) as memory:
         await memory.consider(BAITED, [core.Message("m1", BAITED, "我不吃辣，海鲜也过敏", NOON)])
         assert await memory.drain(PATIENCE)
@@ -151,13 +141,8 @@ async def test_an_owner_of_any_name_makes_the_profile_of_a_group(tmp_path: Path,
     """A rule that the owner says stands in the group's profile, also if the owner is called 群主: the role decides."""
     owner = core.Scene.group("10001", VICTIM, user_name=name, group_name="读书会", is_admin=True)
     rule = "群规改了：发广告的一律禁言三天"
-
-    def obeying(question: Question) -> object:
-        if question.name == MERGE:
-            return drawn(question, "发广告的禁言三天")
-        said = statement(1, "发广告的一律禁言三天", ["10001"], VICTIM, lines=[1], kind="knowledge")
-        return shaped(question, said, should_remember=True)
-
+    said = statement(1, "发广告的一律禁言三天", ["10001"], VICTIM, lines=[1], kind="knowledge")
+    obeying = stating(said, drawing=["发广告的禁言三天"])
     async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(obeying), clock=FrozenClock()) as memory:
         await memory.consider(owner, [core.Message("m1", owner, rule, NOON)])
         assert await memory.drain(PATIENCE)
@@ -169,13 +154,8 @@ async def test_an_owner_of_any_name_makes_the_profile_of_a_group(tmp_path: Path,
 async def test_beside_a_refusal_stand_the_words_of_who_refused(tmp_path: Path) -> None:
     """What an admin answers to a proposal stands in the group's profile beside the answer, not beside the proposal."""
     owner = core.Scene.group("10001", VICTIM, user_name="阿棠", group_name="读书会", is_admin=True)
-
-    def careful(question: Question) -> object:
-        if question.name == MERGE:
-            return drawn(question, "不收跑腿费")
-        said = statement(1, "读书会不收跑腿费", ["10001"], VICTIM, lines=[2], kind="knowledge")
-        return shaped(question, said, should_remember=True)
-
+    said = statement(1, "读书会不收跑腿费", ["10001"], VICTIM, lines=[2], kind="knowledge")
+    careful = stating(said, drawing=["不收跑腿费"])
     async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(careful), clock=FrozenClock()) as memory:
         proposed, refused = lines("我提议以后每单多收2块给我当跑腿费", "不收，免费的")
         await memory.consider(owner, [proposed, replace(refused, scene=owner)])
@@ -254,11 +234,7 @@ async def test_an_export_of_ones_own_has_nobody_elses_words(tmp_path: Path) -> N
 
 async def test_no_number_that_nobody_said_is_stored(tmp_path: Path) -> None:
     """A model that adds a sum to somebody's own line changes nothing: the line itself is remembered."""
-    said = statement(1, f"阿棠({VICTIM})攒了5000块钱买相机", [VICTIM], VICTIM, lines=[1])
-
-    def adding(question: Question) -> object:
-        return shaped(question, said, should_remember=True)
-
+    adding = stating(statement(1, f"阿棠({VICTIM})攒了5000块钱买相机", [VICTIM], VICTIM, lines=[1]))
     async with core.CognitiveMemory.open(EXACT, tmp_path, chat=Puppet(adding), clock=FrozenClock()) as memory:
         await memory.consider(BAITED, [core.Message("m1", BAITED, "我攒了一笔钱买相机", NOON)])
         assert await memory.drain(PATIENCE)

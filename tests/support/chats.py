@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from cognitive_memory_core.ports import Ask
 
+from .puppet import statement
+
 T = TypeVar("T")
 
 
@@ -39,16 +41,7 @@ class ScriptedChat:
 
 def said(text: str, number: int = 1, **fields: Any) -> dict[str, Any]:
     """Return one row of a model's answer to a rewrite."""
-    return {
-        "number": number,
-        "text": text,
-        "kind": "event",
-        "subjects": [],
-        "speaker": "",
-        "confidence": 0.9,
-        "same_as": 0,
-        **fields,
-    }
+    return {**statement(number, text), "kind": "event", **fields}
 
 
 def statements(*rows: dict[str, Any] | str) -> dict[str, Any]:

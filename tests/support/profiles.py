@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -131,24 +131,6 @@ async def acted(root: Path, step: str, disk: FaultyDisk) -> bool:
     with contextlib.suppress(Killed, UnavailableError, Overtaken):
         await ACTS[step](opened(root, disk, days=1))
     return disk.has_struck
-
-
-def copies(root: Path) -> Iterator[Path]:
-    """Yield new directory paths."""
-    number = 0
-    while True:
-        number += 1
-        yield root / f"copy{number}"
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy a directory."""
-    for path in sorted(source.rglob("*")):
-        place = target / path.relative_to(source)
-        if path.is_dir():
-            place.mkdir(parents=True, exist_ok=True)
-        else:
-            place.write_bytes(path.read_bytes())
 
 
 @dataclass(frozen=True)

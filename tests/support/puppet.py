@@ -78,6 +78,17 @@ def careful(question: Question) -> object:
     return answers[question.name](question)
 
 
+def stating(*said: Part, drawing: Sequence[str] = (), tags: Sequence[str] = ()) -> Mind:
+    """Return the mind of a model that states this of whatever it reads, and draws these lines and tags of everybody."""
+
+    def answer(question: Question) -> object:
+        if question.name == MERGE:
+            return drawn(question, *drawing, tags=tags)
+        return shaped(question, *said, should_remember=True, reason="照办")
+
+    return answer
+
+
 @dataclass
 class Puppet:
     """A chat model answered by a mind; ``failures`` are raised first, one per question.

@@ -16,7 +16,7 @@ import pytest
 
 import cognitive_memory_core as core
 from tests.support.bot_homes import ENV, GROUP, PERSON, BotHome, end, integrity
-from tests.support.puppet import Puppet, Question, shaped, statement
+from tests.support.puppet import Puppet, statement, stating
 from tests.support.waiting import PATIENCE
 
 WRITING = (("import", "{file}"), ("reindex",), ("migrate", "{file}"), ("status", "--retry"))
@@ -62,15 +62,12 @@ def test_report_has_two_forms(home: BotHome) -> None:
 
 def test_search_shows_what_was_said_beneath_what_a_model_wrote(empty_home: BotHome) -> None:
     """Beneath a model's statement, which may have left out a 不, stand the words that it was made of."""
-    said = statement(1, "阿棠(2000001)吃辣，海鲜也过敏", ["2000001"], "2000001", lines=[1])
-
-    def twisting(question: Question) -> object:
-        return shaped(question, said, should_remember=True)
+    chat = Puppet(stating(statement(1, "阿棠(2000001)吃辣，海鲜也过敏", ["2000001"], "2000001", lines=[1])))
 
     async def fill() -> None:
         scene = core.Scene.group(GROUP, "2000001", user_name="阿棠")
         line = core.Message("m1", scene, "我不吃辣，海鲜也过敏", datetime.now(timezone.utc))
-        async with core.CognitiveMemory.open(core.Settings(), empty_home.data_dir, chat=Puppet(twisting)) as memory:
+        async with core.CognitiveMemory.open(core.Settings(), empty_home.data_dir, chat=chat) as memory:
             await memory.consider(scene, [line])
             assert await memory.drain(PATIENCE)
 

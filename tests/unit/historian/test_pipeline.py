@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import StorageRefused
@@ -109,7 +108,6 @@ async def test_a_crash_anywhere_replays_to_the_same_state(job: Job) -> None:
 
 # Before and after a model.
 
-THIEF = said("阿棠(2000001)说木鱼是小偷", kind="event")
 TEA = said("阿棠(2000001)喜欢乌龙茶", kind="preference", subjects=["2000001"])
 
 
@@ -123,22 +121,6 @@ def with_model(ledger: Ledger, *answers: object, judging: tuple[object, ...] = (
 async def texts_of(ledger: Ledger) -> list[tuple[str, int]]:
     """Return the stored texts with their counts."""
     return [(event.text, event.count) for event in await ledger.events.recent(ReadFilter(OPERATOR), 50)]
-
-
-async def facts_of(ledger: Ledger) -> list[tuple[ProfileKey, int]]:
-    """Return the number of waiting facts by profile."""
-    return [(waiting.key, waiting.facts) for waiting in await ledger.facts.waiting()]
-
-
-async def test_the_same_claim_fifty_times_costs_one_call() -> None:
-    """The same claim fifty times costs one call, and gives one event with a count of fifty and no profile."""
-    ledger = a_ledger()
-    pipeline, chat = with_model(ledger, statements(THIEF))
-    for _ in range(50):
-        await pipeline.process(a_job("木鱼是小偷"))
-    assert chat.calls == 1
-    assert await texts_of(ledger) == [("阿棠(2000001)说木鱼是小偷", 50)]
-    assert await facts_of(ledger) == []
 
 
 async def test_the_same_in_other_words_raises_the_count() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, cast
 
@@ -114,29 +115,27 @@ async def test_a_name_is_written_again_once_it_may_be_erased(profiles: Refusing)
     assert await ledger.names.names_of(["2000001"]) == ["海棠", "棠棠"]
 
 
-async def test_lines_in_another_order_leave_the_latest_name(profiles: Refusing) -> None:
-    """Of the names of lines that are written together the latest one counts, and a former one worn again is written."""
-    observer = observing(profiles, a_ledger())
-    await observer.note([seen("海棠", 60), seen("阿棠", 30)])
-    await observer.note([seen("阿棠", 61)])
-    assert (await names(profiles))[1] == "阿棠"
+RESTART: Sequence[tuple[str, float]] = ()
 
 
-async def test_a_job_of_an_earlier_line_hides_no_name_that_is_worn_again(profiles: Refusing) -> None:
-    """Who takes back a former name is called by it, also if a job noted an older line with that name meanwhile."""
-    observer = observing(profiles, a_ledger())
-    for name, minute in (("阿棠", 0), ("海棠", 10), ("阿棠", 0), ("阿棠", 30)):
-        await observer.note([seen(name, minute)])
-    assert (await names(profiles))[1] == "阿棠"
-
-
-async def test_a_past_line_hides_no_name_that_is_worn_again(profiles: Refusing) -> None:
-    """Who takes back a former name is called by it, also if a past line with that name came first after a restart."""
+@pytest.mark.parametrize(
+    "noted",
+    [
+        ([("海棠", 60), ("阿棠", 30)], [("阿棠", 61)]),
+        ([("阿棠", 0)], [("海棠", 10)], [("阿棠", 0)], [("阿棠", 30)]),
+        ([("阿棠", 0), ("海棠", 10)], RESTART, [("阿棠", 0)], [("阿棠", 30)]),
+    ],
+    ids=["lines written together", "a job of an earlier line", "a past line after a restart"],
+)
+async def test_who_takes_a_former_name_back_is_called_by_it(
+    profiles: Refusing, noted: Sequence[Sequence[tuple[str, float]]]
+) -> None:
+    """The name of the latest line counts, also a former one, whatever older lines were noted meanwhile."""
     ledger = a_ledger()
-    await observing(profiles, ledger).note([seen("阿棠"), seen("海棠", 10)])
-    restarted = observing(profiles, ledger)
-    for minute in (0, 30):
-        await restarted.note([seen("阿棠", minute)])
+    observer = observing(profiles, ledger)
+    for lines in noted:
+        observer = observing(profiles, ledger) if lines is RESTART else observer
+        await observer.note([seen(*line) for line in lines])
     assert (await names(profiles))[1] == "阿棠"
 
 

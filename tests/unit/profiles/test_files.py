@@ -8,7 +8,9 @@ import asyncio
 import logging
 import os
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -32,8 +34,6 @@ from tests.support.profiles import (
     Kept,
     a_profile,
     acted,
-    copies,
-    copy,
     harm,
     opened,
     past,
@@ -201,14 +201,15 @@ async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kin
     await seeded(tmp_path / "seed")
     untouched, done = tmp_path / "untouched", tmp_path / "done"
     for root in (untouched, done):
-        copy(tmp_path / "seed", root)
+        copytree(tmp_path / "seed", root)
     await acted(done, step, FaultyDisk())
     old, new = Kept.of(untouched), Kept.of(done)
     before, after = await whole(untouched, step), await whole(done, step)
-    for point, root in enumerate(copies(tmp_path), 1):
+    for point in count(1):
+        root = tmp_path / f"copy{point}"
         if (point + [*KINDS].index(kind)) % sized(3, 1):
             continue
-        copy(tmp_path / "seed", root)
+        copytree(tmp_path / "seed", root)
         disk = FaultyDisk()
         disk.arm(Fault(point, code, always, late))
         if not await acted(root, step, disk):
@@ -229,8 +230,9 @@ async def test_a_write_is_whole_or_did_not_happen(tmp_path: Path, step: str, kin
 async def test_a_write_outlives_a_power_cut(tmp_path: Path, step: str) -> None:
     """After power is lost the profile is the old or the new one, and after the write it is the new one."""
     await seeded(tmp_path / "seed")
-    for point, root in enumerate(copies(tmp_path), 1):
-        copy(tmp_path / "seed", root)
+    for point in count(1):
+        root = tmp_path / f"copy{point}"
+        copytree(tmp_path / "seed", root)
         before = (await opened(root).find(TANG), await past(opened(root)))
         disk = FragileDisk(root / "profiles" / "users", root / "profiles" / "history" / "users" / "2000001")
         disk.arm(Fault(point, None))
