@@ -138,6 +138,7 @@ async def _revisions(data: Path, to: datetime) -> list[str]:
     for number in range(1, 2 * KEEP + 1):
         profiles = FileProfiles(data, KEEP, FrozenClock(NOON if number <= KEEP else to), SHANGHAI)
         standing = await profiles.write(replace(standing, summary=str(number)))
+    profiles = FileProfiles(data, KEEP, FrozenClock(to), SHANGHAI)
     return [revision.profile.summary for revision in await profiles.revisions(standing.key)]
 
 

@@ -51,7 +51,7 @@ class CancelledAt(Coroutine[Any, Any, Any]):
         return waited
 
 
-async def cancelled_at(work: Callable[[], Coroutine[Any, Any, None]], at: int, more: int = 0) -> bool:
+async def cancelled_at(work: Callable[[], Coroutine[Any, Any, object]], at: int, more: int = 0) -> bool:
     """Run work that is cancelled at its ``at``-th await; return whether it got that far."""
     running = CancelledAt(work(), at, more)
     with contextlib.suppress(asyncio.CancelledError):

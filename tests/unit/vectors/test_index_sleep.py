@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -11,7 +11,6 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports import EmbeddedEvent, Generation
 from cognitive_memory_core.vectors.reconciler import (
     EVERY_DAY,
     IDLE_SECONDS,
@@ -21,6 +20,7 @@ from cognitive_memory_core.vectors.reconciler import (
 from tests.support.builders import an_event
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import MODEL, Ledger, a_ledger, a_vector, embedded
+from tests.support.ports import Wrapping
 from tests.support.vector_store import InMemoryVectorStore
 from tests.support.waiting import until_not
 
@@ -28,44 +28,26 @@ EVERYTHING = ReadFilter(Scene.operator())
 ASKED = a_vector(1.0, 0.0)
 
 
-class CountedStore(InMemoryVectorStore):
-    """A store that starts with its first request, stops for inactivity, and counts its starts."""
+class CountedStore(Wrapping):
+    """A store that starts with its first request, stops for inactivity, and counts its starts and listings."""
 
     def __init__(self) -> None:
         """Be stopped."""
-        super().__init__()
+        super().__init__(InMemoryVectorStore())
         self.is_running = False
-        self.starts = 0
-        self.listings = 0
+        self.starts = self.listings = 0
 
-    async def open(self) -> Generation | None:
-        """Start."""
-        self._start()
-        return await super().open()
-
-    async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Start if necessary."""
-        self._start()
-        return await super().begin(fingerprint, dimensions)
-
-    async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Start if necessary."""
-        self._start()
-        await super().upsert(generation, rows)
-
-    async def listed(self, generation: Generation) -> frozenset[str]:
-        """Start if necessary."""
-        self._start()
-        self.listings += 1
-        return await super().listed(generation)
+    def __getattr__(self, name: str) -> Any:
+        """Start if necessary, and forward."""
+        if name in ("open", "begin", "upsert", "listed"):
+            self.starts += not self.is_running
+            self.is_running = True
+            self.listings += name == "listed"
+        return super().__getattr__(name)
 
     async def sleep(self) -> None:
         """Stop."""
         self.is_running = False
-
-    def _start(self) -> None:
-        self.starts += not self.is_running
-        self.is_running = True
 
 
 @dataclass

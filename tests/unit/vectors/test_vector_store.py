@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -16,9 +15,9 @@ from cognitive_memory_core.domain.event import Event, Quote
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports import Generation, Vector
+from cognitive_memory_core.ports import Generation
 from tests.properties.test_scope import NARROWINGS, SIX_VOICES, THREE_PLACES, THREE_SCENES, Voice, said
-from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
+from tests.support.builders import GROUP, OPERATOR, PRIVATE, an_event
 from tests.support.ledgers import MODEL, a_vector
 from tests.support.sizes import sized
 from tests.support.vector_stores import Shop, VectorStore, chroma_children, row, rows, shop_of
@@ -132,36 +131,6 @@ async def test_an_attempt_that_was_given_up_is_replaced(shop: Shop, generation: 
     assert await found(shop.store, again, GROUP) == [new.id]
     assert await shop.store.open() == generation
     assert await shop.store.listed(generation) == {kept.id}
-
-
-async def test_nearest_agrees_with_arithmetic_through_many_changes(store: VectorStore, generation: Generation) -> None:
-    """After any sequence of writes the results equal those of direct computation."""
-    chance = random.Random(20260304)
-    standing: dict[str, tuple[Event, Vector]] = {}
-    for step in range(40):
-        event = an_event(f"第{step}件", chance.choice([GROUP, OTHER_GROUP]), sender_id=chance.choice(["2000001", "5"]))
-        written = [(event, a_vector(chance.gauss(0, 1), chance.gauss(0, 1)))]
-        if step % 4 == 1:
-            again = standing[chance.choice(list(standing))][0]
-            written.append((again, a_vector(chance.gauss(0, 1), chance.gauss(0, 1))))
-        await store.upsert(generation, rows(written))
-        standing |= {event.id: (event, vector) for event, vector in written}
-        if step % 3 == 2:
-            gone = chance.choice(list(standing))
-            await store.remove(generation, [gone])
-            del standing[gone]
-        if step % 5 == 4:
-            for read_filter in (ReadFilter(GROUP), ReadFilter(PRIVATE), ReadFilter(OPERATOR, group_id="10002")):
-                assert await found(store, generation, read_filter) == by_arithmetic(standing, read_filter)
-    assert await store.listed(generation) == set(standing)
-
-
-def by_arithmetic(standing: dict[str, tuple[Event, Vector]], read_filter: ReadFilter) -> list[str]:
-    """Return the ids of admitted events by direct computation, nearest to the east first."""
-    cosines = {
-        event.id: vector[0] / math.hypot(*vector) for event, vector in standing.values() if read_filter.admits(event)
-    }
-    return sorted(cosines, key=lambda event_id: -cosines[event_id])[:50]
 
 
 @settings(max_examples=sized(4, 60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
