@@ -24,7 +24,7 @@ ASKING = "+"  # after the edition: the notice also said that a provider of model
 
 
 Told = JsonFile[list[Any]]  # the groups that got the notice, each added after it was sent
-announced = Told(setup.data_dir / FILE, list) if setup.data_dir else None
+announced = Told(setup.path(FILE), list)
 _on_its_way: set[str] = set()
 
 
@@ -56,7 +56,7 @@ async def announce(bot: Bot, event: Event, scene: core.Scene) -> bool:
     The notice itself is not recorded.
     """
     is_due = setup.settings.capture.announce == "reply" and scene.kind == "group" and get_memory().is_running
-    if not is_due or announced is None:
+    if not is_due:
         return True
     models = setup.settings.models
     own = (models.historian, models.triage, models.merge, models.evolution)

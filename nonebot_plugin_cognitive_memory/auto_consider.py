@@ -86,7 +86,7 @@ class Considerer:
         self._memory = memory
         self._capture = capture
         self._clock = clock
-        self._file = JsonFile[list[Any]](file, list) if file else None
+        self._file = JsonFile[list[Any]](file, list)
         self._is_read = False
         self._pending: Newest[core.Scope, PendingLines] = Newest(PLACES)
         self._learned: Newest[core.Scope, deque[str]] = Newest(PLACES)
@@ -215,7 +215,7 @@ class Considerer:
 
         Their speakers do not matter: they are read from the log.
         """
-        if self._is_read or self._file is None:
+        if self._is_read:
             return
         listed = await self._file.read()
         self._is_read = True
@@ -232,7 +232,7 @@ class Considerer:
 
     async def _save(self) -> None:
         """Write the file; log a failure."""
-        if self._file is None or not self._is_read:
+        if not self._is_read:
             return
         rows: list[Any] = []
         for pending in self._pending.values():
@@ -259,7 +259,7 @@ def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
 
 
-considerer = Considerer(get_memory, setup.settings.capture, file=setup.data_dir / FILE if setup.data_dir else None)
+considerer = Considerer(get_memory, setup.settings.capture, file=setup.path(FILE))
 get_driver().on_startup(considerer.start)
 get_driver().on_shutdown(considerer.stop)
 get_driver().on_shutdown(lifetime.settle)  # the last hook runs first: waiting lines are collected before the rest stops

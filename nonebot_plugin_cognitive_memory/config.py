@@ -39,6 +39,10 @@ class Setup:
     problem: str = ""
     configuration: core.Configuration | None = None
 
+    def path(self, file: str) -> Path | None:
+        """Return the path of a file in the data directory; None without a directory."""
+        return self.data_dir and self.data_dir / file
+
 
 def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None) -> Setup:
     """Read settings from NoneBot's ``cognitive_memory`` value, overridden by the environment; never raises.

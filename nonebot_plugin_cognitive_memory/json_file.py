@@ -21,8 +21,8 @@ class JsonFile(Generic[T]):
     ``value`` is what was read or written last. The file is readable by its owner only.
     """
 
-    def __init__(self, path: Path, kind: type[T]) -> None:
-        """Keep a value of this kind at ``path``."""
+    def __init__(self, path: Path | None, kind: type[T]) -> None:
+        """Keep a value of this kind at ``path``; None keeps it in memory only."""
         self.value = self._written = kind()
         self._path = path
         self._kind = kind
@@ -47,21 +47,21 @@ class JsonFile(Generic[T]):
         await self.read()
         async with self._turn:
             self.value = value = to(self.value)
-            if value != self._written:
-                await asyncio.to_thread(self._write, value)
+            if value != self._written and self._path:
+                await asyncio.to_thread(self._write, self._path, value)
                 self._written = value
 
     def _parsed(self) -> T:
         with suppress(OSError, ValueError, RecursionError):
-            if self._path.stat().st_size <= MOST_BYTES:
+            if self._path and self._path.stat().st_size <= MOST_BYTES:
                 value = json.loads(self._path.read_text("utf-8"))
                 return value if isinstance(value, self._kind) else self._kind()
         return self._kind()
 
-    def _write(self, value: T) -> None:
+    def _write(self, path: Path, value: T) -> None:
         with self._writing:
-            draft = self._path.with_suffix(".tmp")
+            draft = path.with_suffix(".tmp")
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(json.dumps(value))  # several times as quick as json.dump
-            draft.replace(self._path)
+            draft.replace(path)

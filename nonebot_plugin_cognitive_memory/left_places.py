@@ -35,7 +35,7 @@ Row = list[Any]  # agent, group, person in a private chat, and the instant at wh
 class LeftPlaces:
     """The places that the bot left and when, stored in a file; erased in the background once their time is over."""
 
-    def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
+    def __init__(self, path: Path | None, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
         """Keep departures in the file at ``path``; ``now`` returns the current instant."""
         self.file = JsonFile[list[Row]](path, list)
         self._now = now
@@ -81,10 +81,9 @@ def _departure(row: Row) -> tuple[core.Scene, datetime] | None:
     return None
 
 
-leaving = LeftPlaces(setup.data_dir / LEFT_FILE) if setup.data_dir else None
-if leaving is not None:
-    on_erased(leaving.forget)
-    run_with_bot(leaving.loop)
+leaving = LeftPlaces(setup.path(LEFT_FILE))
+on_erased(leaving.forget)
+run_with_bot(leaving.loop)
 
 
 async def note_departure(bot: Bot, event: Event) -> None:
@@ -99,7 +98,7 @@ async def note_departure(bot: Bot, event: Event) -> None:
             scene = scene_at(agent, "", text_id(user))
         case _:
             scene = None
-    if scene is not None and leaving is not None:
+    if scene is not None:
         days, words = setup.settings.capture.forget_left_days, replies.log
         told = words.LEFT_PLACE + (words.FORGOTTEN_LATER if days else words.KEPT_FOR_GOOD)
         logger.warning(words.logged(told.format(place=words.place(scene), days=days)))
@@ -108,7 +107,7 @@ async def note_departure(bot: Bot, event: Event) -> None:
 
 async def note_return(scene: core.Scene) -> None:
     """Record that the bot is in a place again, because a message was heard there."""
-    if leaving is not None and leaving.file.value:
+    if leaving.file.value:
         await _write(leaving.forget(lambda other: other.scope == scene.scope))
 
 

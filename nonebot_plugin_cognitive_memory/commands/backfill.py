@@ -28,7 +28,7 @@ LINES, MOST_LINES = 500, 20_000
 TENTHS = 10
 FILE = "backfill.json"  # the groups whose owners may take in what was said
 OWNERS = frozenset({"owner"})
-_allowed = JsonFile[list[Any]](setup.data_dir / FILE, list) if setup.data_dir else None
+_allowed = JsonFile[list[Any]](setup.path(FILE), list)
 _stopping: dict[core.Scope, asyncio.Event] = {}  # of the places that are being read
 
 
@@ -39,7 +39,7 @@ async def take_in(call: Call) -> str:
         await check_superuser(call)
         return await _allow(scope, is_allowed=said in replies.commands.ALLOW)
     is_superuser = await SUPERUSER(call.bot, call.event)
-    if not (is_superuser or (_allowed and scope.key in await _allowed.read())):
+    if not (is_superuser or scope.key in await _allowed.read()):
         return replies.commands.OPERATOR_ONLY
     await check_admin(call, replies.commands.OPERATOR_ONLY, OWNERS)
     if said in replies.commands.STOP:
@@ -96,10 +96,9 @@ async def _tell(call: Call, text: str) -> None:
 
 
 async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:
-    if _allowed:
-        added = [scope.key] if is_allowed else []
-        try:
-            await _allowed.change(lambda places: [*(place for place in places if place != scope.key), *added])
-        except OSError as refused:
-            raise core.StorageRefused(type(refused).__name__) from refused
+    added = [scope.key] if is_allowed else []
+    try:
+        await _allowed.change(lambda places: [*(place for place in places if place != scope.key), *added])
+    except OSError as refused:
+        raise core.StorageRefused(type(refused).__name__) from refused
     return replies.commands.ALLOWED if is_allowed else replies.commands.FORBIDDEN

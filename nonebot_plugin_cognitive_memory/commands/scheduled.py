@@ -39,9 +39,10 @@ if TYPE_CHECKING:
 SCHEDULER = "nonebot_plugin_apscheduler"
 FILE = "evolution_schedule.json"
 HOUR = 3600.0  # seconds
+Times = JsonFile[dict[str, str]]  # "last": the instant since which something is due again
 
 
-async def is_due(file: JsonFile[dict[str, Any]], at: datetime, next_due: Callable[[datetime], datetime | None]) -> bool:
+async def is_due(file: Times, at: datetime, next_due: Callable[[datetime], datetime | None]) -> bool:
     """Return whether something is due for the first time since ``file`` says, and store the instant there if it is.
 
     ``next_due`` returns the first due instant after a given one. If ``file`` says none, or a later instant, the present
@@ -94,7 +95,7 @@ async def report(at: datetime, agent: str) -> Card:
     return daily_card(day, texts, remarks, f"{since:%m-%d %H:%M}", f"{at:%m-%d %H:%M}")
 
 
-async def send_due(file: JsonFile[dict[str, Any]], at: datetime) -> bool:
+async def send_due(file: Times, at: datetime) -> bool:
     """Send the report to every superuser in private if it is due at an instant; return whether it was.
 
     Nothing happens without a connected account or an open memory; then a later call sends it.
@@ -140,7 +141,7 @@ async def _is_sent(bot: Bot, superuser: str, card: Card) -> bool:
     return False
 
 
-async def evolve_due(file: JsonFile[dict[str, Any]], at: datetime) -> None:
+async def evolve_due(file: Times, at: datetime) -> None:
     """Start a round of evolution if one is due at an instant; never raises."""
     try:
         if get_memory().is_running and await is_due(file, at, next_round):  # else the directory is another bot's
@@ -150,16 +151,15 @@ async def evolve_due(file: JsonFile[dict[str, Any]], at: datetime) -> None:
         warn_once(replies.log.NOT_EVOLVED.format(reason=reason))
 
 
-def _run(name: str, file: str, look: Callable[[JsonFile[dict[str, Any]], datetime], Awaitable[object]]) -> None:
+def _run(name: str, file: str, look: Callable[[Times, datetime], Awaitable[object]]) -> None:
     """Look again and again, while the bot runs, whether something is due; ``file`` stores when it was."""
-    if setup.data_dir is not None:
-        times = JsonFile[dict[str, Any]](setup.data_dir / file, dict)
+    times = Times(setup.path(file), dict)
 
-        async def work() -> float:
-            await look(times, datetime.now(setup.settings.zone))
-            return EVERY
+    async def work() -> float:
+        await look(times, datetime.now(setup.settings.zone))
+        return EVERY
 
-        run_with_bot(core.BackgroundLoop(name, work, longest_pause=EVERY))
+    run_with_bot(core.BackgroundLoop(name, work, longest_pause=EVERY))
 
 
 if find_spec(SCHEDULER) is None:
