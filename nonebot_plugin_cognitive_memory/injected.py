@@ -270,21 +270,16 @@ async def turn_end(here: CurrentScene, bot: Bot, event: Event) -> Callable[..., 
     return TurnEnd(here, find_message(bot, event), text="")
 
 
-async def consideration(here: CurrentScene) -> Callable[..., Awaitable[str | None]]:
-    """Return a function that hands in the recent dialogue of the event's scene."""
-    return partial(consider, here)
-
-
 async def memory_tools(end: Annotated[TurnEnd, Depends(turn_end)]) -> MemoryToolbox:
     """Return the tools, bound to the event."""
     return MemoryToolbox(end)
 
 
-def _bound(operation: str) -> Any:
-    """Depend on an operation of the running memory, bound to the event's scene."""
+def _bound(operation: Callable[[], Callable[..., Awaitable[Any]]]) -> Any:
+    """Depend on an operation, which is looked up for each event, with the event's scene bound to it."""
 
     async def bound(here: CurrentScene) -> Callable[..., Awaitable[Any]]:
-        return partial(getattr(get_memory(), operation), here)
+        return partial(operation(), here)
 
     return Depends(bound)
 
@@ -297,13 +292,15 @@ PersonalContext = Annotated[core.Context, Depends(personal_context)]
 """The same block; a handler with it is skipped for an event without a person."""
 RecordEnd = Annotated[Callable[..., Awaitable[str | None]], Depends(turn_end)]
 """``await record_end(memo="", observations=(), *, perspective=None, force=False)``"""
-Consider = Annotated[Callable[..., Awaitable[str | None]], Depends(consideration)]
+Consider = Annotated[Callable[..., Awaitable[str | None]], _bound(lambda: consider)]
 """``await consider()``: the recent dialogue of this scene."""
-SearchEvents = Annotated[Callable[..., Awaitable[list[core.Hit]]], _bound("search_events")]
+SearchEvents = Annotated[Callable[..., Awaitable[list[core.Hit]]], _bound(lambda: get_memory().search_events)]
 """``await search_events(query, ...)`` in this scene."""
-GetProfile = Annotated[Callable[..., Awaitable[core.Profile | None]], _bound("get_profile")]
+GetProfile = Annotated[Callable[..., Awaitable[core.Profile | None]], _bound(lambda: get_memory().get_profile)]
 """``await get_profile(entity_type, entity_id)`` in this scene."""
-SearchProfiles = Annotated[Callable[..., Awaitable[list[core.ProfileHit]]], _bound("search_profiles")]
+SearchProfiles = Annotated[
+    Callable[..., Awaitable[list[core.ProfileHit]]], _bound(lambda: get_memory().search_profiles)
+]
 """``await search_profiles(query, ...)`` in this scene."""
 MemoryTools = Annotated[MemoryToolbox, Depends(memory_tools)]
 """``.schemas`` and ``await tools.call(name, arguments)``"""

@@ -55,6 +55,10 @@ Fields = Mapping[str, object]
 CARD_ROOM = 20_000  # characters of a card that are looked at
 _TITLE_KEYS = ("title", "name", "nickname")
 _SAID_KEYS = ("desc", "summary", "text", "tag")
+_PERSON = {
+    "at": ("qq",),
+    "mention": ("user_id",),
+}  # the field of the id, by the type of a segment that mentions somebody
 
 
 @dataclass(frozen=True)
@@ -77,9 +81,10 @@ def worded(
     reply_to, room = "", TEXT_LENGTH
     for segment in islice(segments, SEGMENTS):
         if segment.type == "reply":
-            reply_to = reply_to or _id(segment.data, "id", "message_id")
+            reply_to = reply_to or _first(segment.data, "id", "message_id")
             continue
-        if person := _mentioned(segment):
+        person = _first(segment.data, *_PERSON.get(segment.type, ()))
+        if person:
             mentioned[person] = None
         if room > 0 and not (person and person == self_id):
             parts.append(_words(segment, name_of)[:room])
@@ -102,23 +107,18 @@ def unrecalled(text: str) -> str:
     return _BLOCK.sub("", text)
 
 
-def _id(fields: Fields, *keys: str) -> str:
-    """Return the first of these fields that has an id, as text, unchanged; "" if none has."""
+def _first(fields: Fields, *keys: str) -> str:
+    """Return the first of these fields that is a number, or a text that is not blank, as text; "" if none is."""
     found = (fields.get(key) for key in keys)
-    return next((str(value) for value in found if isinstance(value, str | int) and str(value)), "")
-
-
-def _mentioned(segment: MessageSegment) -> str:
-    key = {"at": "qq", "mention": "user_id"}.get(segment.type)
-    return _id(segment.data, key) if key else ""
+    return next((str(value) for value in found if isinstance(value, str | int) and str(value).strip()), "")
 
 
 def _words(segment: MessageSegment, name_of: Callable[[str], str]) -> str:
-    if segment.type in ("at", "mention"):
-        target = _label(segment.data, "qq", "user_id")
+    if segment.type in _PERSON:
+        target = _label(_first(segment.data, "qq", "user_id"))
         if target in ("", "all"):
             return "@全体成员 " if target else ""
-        return f"@{_label(segment.data, 'name').lstrip('@') or name_of(target) or 'QQ'}({target}) "
+        return f"@{_label(_first(segment.data, 'name')).lstrip('@') or name_of(target) or 'QQ'}({target}) "
     if segment.type == "text":
         text = segment.data.get("text")
         return text if isinstance(text, str) else ""
@@ -126,20 +126,13 @@ def _words(segment: MessageSegment, name_of: Callable[[str], str]) -> str:
     return marker if isinstance(marker, str) else marker(segment.data)
 
 
-def _label(fields: Fields, *keys: str) -> str:
-    """Return the first of these fields that is not blank, as a short line that cannot close a marker; else ""."""
-    for key in keys:
-        value = fields.get(key)
-        if isinstance(value, str | int) and str(value).strip():
-            return _short_label(str(value))
-    return ""
-
-
-def _short_label(text: str, length: int = LABEL_LENGTH) -> str:
+def _label(text: str, length: int = LABEL_LENGTH) -> str:
+    """Return a text as a short line that cannot close a marker."""
     return " ".join(text[:length].translate(_NO_BRACKETS).split())
 
 
-def _marker(name: str, label: str) -> str:
+def _marker(name: str, text: str, length: int = LABEL_LENGTH) -> str:
+    label = _label(text, length)
     return f"[{name}:{label}]" if label else f"[{name}]"
 
 
@@ -147,8 +140,8 @@ def _file(fields: Fields) -> str:
     """Return the marker of a file with its name, else the last part of its path; data and addresses are no names."""
     path = fields.get("file")
     is_path = isinstance(path, str) and "://" not in path and len(path) <= PATH_LENGTH
-    part = _short_label(re.split(r"[/\\\\]", path)[-1]) if is_path and isinstance(path, str) else ""
-    return _marker("文件", _label(fields, "name", "file_name") or part)
+    part = re.split(r"[/\\\\]", path)[-1] if is_path and isinstance(path, str) else ""
+    return _marker("文件", _first(fields, "name", "file_name") or part)
 
 
 def json_title(data: object) -> str:
@@ -160,14 +153,10 @@ def json_title(data: object) -> str:
     meta = card.get("meta")
     details = list(meta.values())[:4] if isinstance(meta, Mapping) else []
     for part in (one for one in details if isinstance(one, Mapping)):
-        title, said = _first(part, _TITLE_KEYS), _first(part, _SAID_KEYS)
+        title, said = _first(part, *_TITLE_KEYS), _first(part, *_SAID_KEYS)
         if title or said:
             return " ".join(dict.fromkeys(filter(None, (title, said))))
-    return _first(card, ("prompt", "desc")).removeprefix("[").replace("]", " ", 1)
-
-
-def _first(fields: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    return next((value.strip() for key in keys if isinstance(value := fields.get(key), str) and value.strip()), "")
+    return _first(card, "prompt", "desc").removeprefix("[").replace("]", " ", 1)
 
 
 def _markdown(fields: Fields) -> str:
@@ -185,7 +174,7 @@ _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     **dict.fromkeys(("forward", "node", "longmsg"), FORWARDED),
     **dict.fromkeys(
         ("json", "miniapp", "ark"),
-        lambda fields: _marker("卡片", _short_label(json_title(fields.get("data")), CARD_LENGTH)),
+        lambda fields: _marker("卡片", json_title(fields.get("data")), CARD_LENGTH),
     ),
     **dict.fromkeys(("file", "onlinefile"), _file),
     **dict.fromkeys(("record", "voice"), "[语音]"),
@@ -201,9 +190,9 @@ _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     "video": "[视频]",
     "contact": "[名片]",
     "markdown": _markdown,
-    "flashtransfer": lambda fields: _marker("文件", _label(fields, "title", "name")),
-    "share": lambda fields: _marker("链接", _label(fields, "title")),
-    "location": lambda fields: _marker("位置", _label(fields, "title")),
-    "music": lambda fields: _marker("音乐", _label(fields, "title")),
+    "flashtransfer": lambda fields: _marker("文件", _first(fields, "title", "name")),
+    "share": lambda fields: _marker("链接", _first(fields, "title")),
+    "location": lambda fields: _marker("位置", _first(fields, "title")),
+    "music": lambda fields: _marker("音乐", _first(fields, "title")),
     "xml": "[卡片]",
 }

@@ -46,26 +46,24 @@ def profile_card(profile: core.Profile, scene: core.Scene, at: str, words: Mappi
 def status_card(now: core.Status, here: core.Activity, pins: int, remarks: Sequence[Remark], at: str) -> Card:
     """Return the card of the status: what is remembered here, and whether the memory works."""
     words = replies.status
-    counts = ((here.events, words.EVENTS_HERE), (here.messages, words.LINES_HERE), (pins, words.PINS_HERE))
-    blocks = [_figures(counts), *_lines_chart(here.days), ("remarks", remarks)]
+    counts = {words.EVENTS_HERE: here.events, words.LINES_HERE: here.messages, words.PINS_HERE: pins}
+    charts = _chart(here.days, "messages", words.LINES_BY_DAY, words.LINES_IN_DAYS)
+    blocks = [("figures", counts), *charts, ("remarks", remarks)]
     subtitle = f"{words.PAUSED if now.paused else words.WORKING} · {at}"
     return Card("status", words.STATUS_SIGN, words.NAME, subtitle, blocks, words.STATUS_FOOTER)
 
 
 def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[Remark], at: str) -> Card:
     """Return the card of the figures of the whole memory, with a bar per day."""
-    words, totals = replies.status, now.totals
-    counts = (
-        *((totals.events, words.EVENTS), (totals.messages, words.LINES), (totals.pins, words.PINS)),
-        *((totals.memos, words.MEMOS), (now.calls_today, words.CALLS), (now.tokens_today, words.TOKENS)),
-    )
-    days, charts = activity.days, _lines_chart(activity.days)
-    if happened := sum(day.events for day in days):
-        caption = words.EVENTS_IN_DAYS.format(days=len(days), count=f"{happened:,}")
-        bars = [(_day(day), day.events) for day in days]
-        charts.append(("chart", words.EVENTS_BY_DAY, caption, bars))
+    words, totals, days = replies.status, now.totals, activity.days
+    counts = {words.EVENTS: totals.events, words.LINES: totals.messages, words.PINS: totals.pins}
+    counts |= {words.MEMOS: totals.memos, words.CALLS: now.calls_today, words.TOKENS: now.tokens_today}
+    charts = [
+        *_chart(days, "messages", words.LINES_BY_DAY, words.LINES_IN_DAYS),
+        *_chart(days, "events", words.EVENTS_BY_DAY, words.EVENTS_IN_DAYS),
+    ]
     said = [*remarks, *([] if charts else [("plain", words.NO_DAYS.format(days=len(days)))])]
-    blocks = [_figures(counts), *charts, *([("remarks", said)] if said else [])]
+    blocks = [("figures", counts), *charts, *([("remarks", said)] if said else [])]
     subtitle = words.STATS_SUBTITLE.format(at=at)
     return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
 
@@ -76,26 +74,17 @@ def daily_card(
     """Return the card of a day: its figures, what was learned last with its words, and what the operator has to do."""
     words = replies.status
     learned = ("paragraphs", words.NEWEST, [(one, True, beneath) for one, beneath in newest])
-    blocks = [_figures([(count, label) for label, count in day.items()]), *([learned] if newest else [])]
+    blocks = [("figures", day), *([learned] if newest else [])]
     subtitle = words.DAILY_SUBTITLE.format(since=since, at=at)
     remarked = ("remarks", remarks)
     return Card("status", words.DAILY_SIGN, words.DAILY_TITLE, subtitle, [*blocks, remarked], words.DAILY_FOOTER)
 
 
-def _lines_chart(days: Sequence[core.DayCount]) -> list[Block]:
-    """Return the chart of the lines of each day; none without lines."""
-    words, said = replies.status, sum(day.messages for day in days)
-    caption = words.LINES_IN_DAYS.format(days=len(days), count=f"{said:,}")
-    bars = [(_day(day), day.messages) for day in days]
-    return [("chart", words.LINES_BY_DAY, caption, bars)] if said else []
-
-
-def _figures(counts: Sequence[tuple[int, str]]) -> Block:
-    return ("figures", [(f"{count:,}", label) for count, label in counts])
-
-
-def _day(count: core.DayCount) -> str:
-    return f"{count.day.month}-{count.day.day}"
+def _chart(days: Sequence[core.DayCount], counted: str, heading: str, caption: str) -> list[Block]:
+    """Return the chart of what is ``counted`` of each day, with its sum in the caption; none if all counts are 0."""
+    bars = [(f"{one.day.month}-{one.day.day}", getattr(one, counted)) for one in days]
+    total = sum(count for _, count in bars)
+    return [("chart", heading, caption.format(days=len(days), count=f"{total:,}"), bars)] if total else []
 
 
 def _paragraphs(markdown: str, words: Mapping[str, str]) -> Iterator[Block]:
@@ -146,4 +135,4 @@ class Studio:
             self.missing = "font"
             return None
         height, parts = CardLayout(theme, self._typefaces.length).parts(card)
-        return painted(height, parts, theme.page, self._typefaces)
+        return painted(height, parts, theme["page"], self._typefaces)

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Mn", "Me")  # categories of what is not drawn by itself
 EAST_ASIAN = 0x2E80  # where the East Asian scripts begin
@@ -104,6 +104,8 @@ def fitted(line: Sequence[str], width: float, measure: Callable[[str], float], *
 Accent = Literal["person", "group", "status", "figures"]
 Tone = Literal["good", "busy", "bad", "plain"]
 Colour = tuple[int, int, int]
+Theme = Mapping[str, Colour]
+"""The colours of one appearance; an accent is a gradient from the colour of its name to that of its name with "-to"."""
 
 WIDTH, MARGIN, PADDING = 1000, 36, 48
 HEAD, SIGN = 208, 116
@@ -144,7 +146,7 @@ class Card:
                 case "labels", words, beneath:
                     lines += ["、".join(words), *beneath]
                 case "figures", counted:
-                    lines.append("，".join(f"{label} {number}" for number, label in counted))
+                    lines.append("，".join(f"{label} {number:,}" for label, number in counted.items()))
                 case "paragraphs", heading, said:
                     lines += [f"【{heading}】"] if heading else []
                     for text, is_item, words in said:
@@ -156,32 +158,13 @@ class Card:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class Theme:
-    """The colours of one appearance; an accent is a gradient from its first to its second colour."""
-
-    page: Colour
-    sheet: Colour
-    edge: Colour
-    text: Colour
-    faint: Colour
-    label: Colour
-    tones: Mapping[Tone, Colour]
-    accents: Mapping[Accent, tuple[Colour, Colour]]
-
-
 def _theme(tokens: str) -> Theme:
-    """Return the theme whose colours a style sheet states."""
+    """Return the colours that a style sheet states, by name."""
     found: dict[str, Colour] = {}
     for name, hexadecimal in re.findall(r"--([a-z-]+): #([0-9a-f]{6});", tokens):
         red, green, blue = bytes.fromhex(hexadecimal)
         found[name] = red, green, blue
-    plain = {name: found[name] for name in ("page", "sheet", "edge", "text", "faint", "label")}
-    tones: dict[Tone, Colour] = {name: found[name] for name in get_args(Tone)}
-    accents: dict[Accent, tuple[Colour, Colour]] = {
-        name: (found[name], found[f"{name}-to"]) for name in get_args(Accent)
-    }
-    return Theme(**plain, tones=tones, accents=accents)
+    return found
 
 
 TOKENS = Path(__file__).with_name("tokens.css")  # also the console's and the site's
@@ -230,16 +213,16 @@ class CardLayout:
 
     def parts(self, card: Card) -> tuple[int, Sequence[Words | Box]]:
         """Return the height of a card's page, and what is drawn on it, in this order."""
-        self._accent = self._theme.accents[card.accent]
+        self._accent = self._theme[card.accent], self._theme[f"{card.accent}-to"]
         self._head(card)
         self._y = MARGIN + HEAD
         for block in card.blocks:
             if self._lines > 0:
                 self._y += GAP
                 getattr(self, block[0])(*block[1:])
-        self._put(card.footer, self._left, self._y + GAP + 18, 24, self._theme.faint, self._room)
+        self._put(card.footer, self._left, self._y + GAP + 18, 24, self._theme["faint"], self._room)
         bottom = self._y + 2 * GAP + 28
-        sheet = Box(MARGIN, MARGIN, WIDTH - 2 * MARGIN, bottom - MARGIN, RADIUS, self._theme.sheet)
+        sheet = Box(MARGIN, MARGIN, WIDTH - 2 * MARGIN, bottom - MARGIN, RADIUS, self._theme["sheet"])
         return round(bottom + MARGIN), (sheet, *self._parts)
 
     def _head(self, card: Card) -> None:
@@ -263,24 +246,24 @@ class CardLayout:
             width = min(self._width(word, size) + 48, self._room)
             if x > self._left and x + width > self._left + self._room:
                 x, self._y = float(self._left), self._y + height + 14
-            self._parts.append(Box(x, self._y, width, height, height / 2, self._theme.label))
-            self._put(word, x + 24, self._y + height / 2, size, self._theme.text, width - 48)
+            self._parts.append(Box(x, self._y, width, height, height / 2, self._theme["label"]))
+            self._put(word, x + 24, self._y + height / 2, size, self._theme["text"], width - 48)
             x += width + 14
         self._y += height + (14 if beneath else 0)
         for text in beneath:
             self._small(text, indent=0)
 
-    def figures(self, counted: Sequence[tuple[str, str]]) -> None:
+    def figures(self, counted: Mapping[str, int]) -> None:
         """Place numbers in large type, each with a label of what it counts below it."""
-        pairs = counted[:MOST_FIGURES]
+        pairs = list(counted.items())[:MOST_FIGURES]
         columns = min(max(len(pairs), 1), 3)
         width = self._room / columns
-        for at, (number, label) in enumerate(pairs):
+        for at, (label, number) in enumerate(pairs):
             if at and at % columns == 0:
                 self._y += 136
             x = self._left + width * (at % columns)
-            self._put(number, x, self._y + 34, 58, self._readable_accent(), width - 16, bold=True)
-            self._put(label, x, self._y + 88, 26, self._theme.faint, width - 16)
+            self._put(f"{number:,}", x, self._y + 34, 58, self._readable_accent(), width - 16, bold=True)
+            self._put(label, x, self._y + 88, 26, self._theme["faint"], width - 16)
         self._y += 108
 
     def paragraphs(self, heading: str, lines_of: Sequence[tuple[str, bool, str]]) -> None:
@@ -298,7 +281,7 @@ class CardLayout:
         """Place sentences, each with a coloured dot."""
         for tone, text in lines:
             if self._lines > 0:
-                self._parts.append(Box(self._left + 2, self._y + 16, 14, 14, 7, self._theme.tones[tone]))
+                self._parts.append(Box(self._left + 2, self._y + 16, 14, 14, 7, self._theme[tone]))
                 self._text(text, 29, 46, indent=34)
                 self._y += 8
         self._y -= 8
@@ -313,39 +296,41 @@ class CardLayout:
         for at, (label, count) in enumerate(bars):
             x, is_last = self._left + step * at, at == len(bars) - 1
             tall = max(height * count / most, 8) if count else 4
-            colour, radius = self._readable_accent() if count else self._theme.edge, min(8, tall / 2)
+            colour, radius = self._readable_accent() if count else self._theme["edge"], min(8, tall / 2)
             self._parts.append(Box(x + step * 0.17, base - tall, step * 0.66, tall, radius, colour, None, TOP))
             if count == most or (is_last and count):
-                self._put(str(count), x - step, base - tall - 20, 24, self._theme.faint, 3 * step, aligned=0.5)
+                self._put(str(count), x - step, base - tall - 20, 24, self._theme["faint"], 3 * step, aligned=0.5)
             if (len(bars) - 1 - at) % 2 == 0:
-                self._put(label, x - step, base + 26, 22, self._theme.faint, 3 * step, aligned=0.5)
-        self._parts.append(Box(self._left, base, self._room, 2, 0, self._theme.edge))
+                self._put(label, x - step, base + 26, 22, self._theme["faint"], 3 * step, aligned=0.5)
+        self._parts.append(Box(self._left, base, self._room, 2, 0, self._theme["edge"]))
         self._y = base + 44
 
     def _heading(self, text: str, beside: str = "") -> None:
         self._parts.append(Box(self._left, self._y + 7, 8, 30, 4, self._accent[0]))
         room = self._room - 22
-        self._put(text, self._left + 22, self._y + 22, 31, self._theme.text, room, bold=True)
+        self._put(text, self._left + 22, self._y + 22, 31, self._theme["text"], room, bold=True)
         taken = min(self._width(text, 31, bold=True), room) + 24
         if beside and room > taken:
             x = self._left + 22 + taken
-            self._put(beside, x, self._y + 23, 25, self._theme.faint, room - taken, aligned=1.0)
+            self._put(beside, x, self._y + 23, 25, self._theme["faint"], room - taken, aligned=1.0)
         self._y += 56
         self._lines -= 1
 
     def _small(self, words: str, *, indent: int) -> None:
         """Place what somebody said beneath what was made of it."""
         if words:
-            self._text(words, 25, 38, indent=indent, colour=self._theme.faint)
+            self._text(words, 25, 38, indent=indent, colour=self._theme["faint"])
             self._y += 8
 
     def _text(self, text: str, size: int, height: int, *, indent: int, colour: Colour | None = None) -> None:
         """Place a text on the next lines, at most as many as the card has room for; a text that is cut ends in "…"."""
         measure: Callable[[str], float] = lambda cluster: self._measure(cluster, size, False)  # noqa: E731  # one call
-        room, most = self._room - indent, self._lines
+        room, most, colour = self._room - indent, self._lines, colour or self._theme["text"]
         lines = wrapped(text[:LINE_LENGTH], room, measure, most=most) if most > 0 else []
         for line in lines:
-            self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, colour or self._theme.text))
+            self._parts.append(
+                Words(self._left + indent, self._y + height / 2, line, size, colour or self._theme["text"])
+            )
             self._y += height
         self._lines -= len(lines)
 
@@ -371,7 +356,7 @@ class CardLayout:
 
     def _readable_accent(self) -> Colour:
         """Return the accent colour, lighter on a dark page."""
-        is_dark = sum(self._theme.sheet) < sum(self._theme.text)
+        is_dark = sum(self._theme["sheet"]) < sum(self._theme["text"])
         return _mixed(self._accent[0], WHITE, 0.34) if is_dark else self._accent[0]
 
 

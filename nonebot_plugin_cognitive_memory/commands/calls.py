@@ -70,11 +70,13 @@ def show(scene: core.Scene, kind: str, items: Sequence[Listed], first: int = 1) 
     shown.put((scene, kind), {number: item.id for number, item in enumerate(items, first)})
 
 
-def shown_id(scene: core.Scene, kind: str, number: int | None, unknown: str) -> str:
-    """Return the id of the item with this number in the list shown last.
-
-    Raises MistakeError with the sentence ``unknown`` if there is none, or no longer.
-    """
+def shown_id(scene: core.Scene, kind: str, number: int | None) -> str:
+    """Return the id of the item with this number in the list shown last; raises :func:`unknown_number` without one."""
     if item_id := (shown.find((scene, kind)) or {}).get(number or 0):
         return item_id
-    raise core.MistakeError(unknown)
+    raise unknown_number(kind)
+
+
+def unknown_number(kind: str) -> core.MistakeError:
+    """Return the error that a list of this kind has no such number, or has it no longer."""
+    return core.MistakeError(replies.commands.NUMBER_UNKNOWN.format(command=replies.commands.LISTED_BY[kind]))

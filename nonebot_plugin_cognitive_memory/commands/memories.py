@@ -23,7 +23,7 @@ from ..limits import Lasting
 from ..onebot import v11, v12, worded
 from ..scene import agent_of, name_of, qq_id, scene_at
 from .authority import check_admin
-from .calls import Call, show, shown, shown_id
+from .calls import Call, show, shown, shown_id, unknown_number
 
 PAGE, LAST_PAGE = 10, 1_000
 KINDS = ("event", "preference", "knowledge", "experience")
@@ -157,12 +157,12 @@ def _is_about(text: str, query: str) -> bool:
 
 async def _numbered(call: Call) -> core.Event | core.Pin:
     """Return the item with the call's number in the list shown last, as it is stored now."""
-    item_id = shown_id(call.here, "items", call.number, replies.commands.NUMBER_UNKNOWN)
+    item_id = shown_id(call.here, "items", call.number)
     pin = next((pin for pin in await get_memory().pins(call.here) if pin.id == item_id), None)
     try:
         return pin or await get_memory().find_event(call.here, item_id)
     except core.UnknownEvent as gone:
-        raise core.MistakeError(replies.commands.NUMBER_UNKNOWN) from gone
+        raise unknown_number("items") from gone
 
 
 async def _check_owner(call: Call, item: core.Event | core.Pin) -> None:

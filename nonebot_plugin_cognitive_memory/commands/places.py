@@ -73,7 +73,7 @@ async def clear(call: Call) -> str:
     newest = tuple(found.id for found in await memory.events(scene, limit=1))
     pins = tuple(pin.id for pin in await memory.pins(scene))
     if not is_confirmed(call, (newest, pins)):
-        return replies.commands.CONFIRM_CLEAR_GROUP if scene.group_id else replies.commands.CONFIRM_CLEAR_PRIVATE
+        return replies.commands.CONFIRM_CLEAR
     return replies.commands.erased(await erased_place(scene))
 
 
@@ -115,7 +115,7 @@ async def list_beliefs(call: Call) -> str:
 
 async def show_history(call: Call) -> str:
     """Show the versions of a belief, oldest first; each can be restored by its number."""
-    belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
+    belief_id = shown_id(call.here, "beliefs", call.number)
     versions = await get_memory().belief_history(call.here, belief_id)
     _show(call.here, versions)
     return replies.memories.history(versions, setup.settings.zone)
@@ -136,7 +136,7 @@ async def evolve(call: Call) -> str:
 
 async def retire(call: Call) -> str:
     """Retire a belief of the list shown last; it can be restored."""
-    belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
+    belief_id = shown_id(call.here, "beliefs", call.number)
     belief = await get_memory().retire_belief(call.here, belief_id, "")
     return replies.memories.RETIRED.format(belief=replies.memories.held(belief, setup.settings.zone))
 
@@ -144,13 +144,13 @@ async def retire(call: Call) -> str:
 async def restore(call: Call) -> str:
     """Restore the item with this number in the list shown last: a belief, an older version, or a forgotten event."""
     if call.here.kind == "private" or shown.find((call.here, "forgotten")):
-        event_id = shown_id(call.here, "forgotten", call.number, replies.commands.FORGOTTEN_NUMBER_UNKNOWN)
+        event_id = shown_id(call.here, "forgotten", call.number)
         event = await get_memory().restore_event(call.here, event_id)
-        return replies.memories.restored(event, await showing(call.here, [event]))
+        return replies.memories.RESTORED.format(text=(await showing(call.here, [event])).short(event))
     await check_admin(call, replies.memories.RESTORE_REFUSED)
-    belief_id = shown_id(call.here, "beliefs", call.number, replies.memories.NUMBER_UNKNOWN)
+    belief_id = shown_id(call.here, "beliefs", call.number)
     belief = await get_memory().restore_belief(call.here, belief_id)
-    return replies.memories.RESTORED.format(belief=replies.memories.held(belief, setup.settings.zone))
+    return replies.memories.RESTORED.format(text=replies.memories.held(belief, setup.settings.zone))
 
 
 async def suggest(call: Call) -> str:
@@ -163,8 +163,7 @@ async def suggest(call: Call) -> str:
     accept = replies.memories.DECISIONS.get(word.casefold())
     if accept is None or not number.strip().isdecimal():
         return call.usage
-    number_shown = int(number.strip()[:9])
-    suggestion_id = shown_id(call.here, "suggestions", number_shown, replies.memories.SUGGESTION_UNKNOWN)
+    suggestion_id = shown_id(call.here, "suggestions", int(number.strip()[:9]))
     await get_memory().decide_suggestion(call.here, suggestion_id, accept)
     return replies.memories.ACCEPTED if accept else replies.memories.DISMISSED
 

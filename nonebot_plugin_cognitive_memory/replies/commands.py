@@ -82,9 +82,14 @@ TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以
 OPENING = "记忆正在打开，请稍等一会儿再试"
 CUT = "……后面还有，太长了没有发完"
 NOTHING_FORGOTTEN = "最近 30 天你没有忘掉过这里的什么"
-FORGOTTEN_NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 已忘，序号只对你在这里最近看到的那一次有效（10 分钟）"
 UNPINNED = "这条置顶去掉了"
-NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 或 /记忆 搜索，序号只对你在这里最近看到的那一次有效（10 分钟）"
+NUMBER_UNKNOWN = "没有这个序号：请先发送 {command}，序号只对你在这里最近看到的那一次有效（10 分钟）"
+LISTED_BY: Mapping[str, str] = {  # the commands that show each kind of list
+    "items": "/记忆 列表 或 /记忆 搜索",
+    "forgotten": "/记忆 列表 已忘",
+    "beliefs": "/记忆 群记忆",
+    "suggestions": "/记忆 建议",
+}
 NO_PAGE = "没有第 {page} 页；从头看：/记忆 列表"
 NOT_YOURS = "这条不是你说的，只有群主、管理员或机器人管理员能让机器人忘掉"
 ADMINS_ONLY = "只有群主、管理员或机器人管理员能用这个命令"
@@ -109,12 +114,7 @@ CONFIRM_FORGET_ME = (
     "会删掉我记住的关于你的一切：你在所有群和私聊里说过的话、你的侧写、你让我记住的事；别人话里的你改成「某位成员」。"
     "删了找不回来。确定的话，60 秒内再发一次：/记忆 忘记我"
 )
-CONFIRM_CLEAR_GROUP = (
-    "会删掉这个群的全部记忆：原话、整理出的事、侧写和置顶，不能恢复。确定的话，60 秒内再发一次同样的命令"
-)
-CONFIRM_CLEAR_PRIVATE = (
-    "会删掉这个私聊的全部记忆：原话、整理出的事、侧写和置顶，不能恢复。确定的话，60 秒内再发一次同样的命令"
-)
+CONFIRM_CLEAR = "会删掉这里的全部记忆：原话、整理出的事、侧写和置顶，不能恢复。确定的话，60 秒内再发一次同样的命令"
 EXPORTED = "发给你了，共 {rows} 条（一行一条的 JSON，用文本编辑器就能看）"
 EXPORTED_AS_TEXT = "平台不让发文件，内容在下面：\n{text}"
 ON_HAS_NO_END = "「开」没有期限，所以没有改：直接发 /记忆 开；要停一段时间，发 /记忆 关 2小时"
@@ -170,7 +170,7 @@ def switched(switch: str, until: datetime | None, zone: tzinfo) -> str:
 def instant(at: datetime, zone: tzinfo) -> str:
     """Return an instant to the minute for the middle of a Chinese sentence: with a space beside each digit."""
     local, today = at.astimezone(zone), datetime.now(zone).date()
-    days = {0: "今天", 1: "明天"}.get((local.date() - today).days)
+    days = {-1: "昨天", 0: "今天", 1: "明天"}.get((local.date() - today).days)
     day = days or (f" {local:%m-%d}" if local.year == today.year else f" {local:%Y-%m-%d}")
     return f"{day} {local:%H:%M} "
 

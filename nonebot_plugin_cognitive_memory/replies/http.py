@@ -23,7 +23,6 @@ TOO_FAST = "请求太密了，请 {seconds} 秒后再试"
 TOO_LARGE = "请求正文太大，最多 {kilobytes} KB"
 TOO_SLOW = "请求正文没有及时发完"
 JSON_ONLY = "请求正文只收 JSON，请带请求头 Content-Type: application/json"
-NOT_JSON = "请求正文不是合法的 JSON"
 BROKEN_JSON = "请求正文读不懂：不是合法的 JSON，或者嵌套太深"
 NO_PATH = "没有这个地址"
 NO_METHOD = "这个地址不支持这种请求方法"
@@ -102,7 +101,7 @@ HELP: Mapping[str, str] = {
 def refused_value(place: Sequence[str | int], kind: str, bounds: dict[str, object]) -> str:
     """Return the reply to a bad value at ``place``; ``kind`` and ``bounds`` are those of pydantic's error."""
     if kind == "json_invalid":
-        return NOT_JSON
+        return BROKEN_JSON
     name = ".".join(str(part) for part in place[1:]) or "请求正文"
     reason = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds).replace("' or '", "' 或 '")
     return f"{name} 不能用（{reason}）"

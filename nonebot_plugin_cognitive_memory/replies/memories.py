@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 
 import cognitive_memory_core as core
 
-from .commands import ADMINS_ONLY, short
+from .commands import ADMINS_ONLY, instant, short
 
 LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
@@ -44,11 +44,6 @@ def forgotten(event: core.Event, shown: Showing, *, is_own: bool) -> str:
     """Confirm that an event is forgotten; ``is_own``: the asker said it, and therefore may restore it."""
     until = "30 天内可以恢复：/记忆 列表 已忘，之后彻底删除" if is_own else "30 天后彻底删除"
     return f"忘掉了：{shown.short(event)}\n以后不会再想起来；{until}"
-
-
-def restored(event: core.Event, shown: Showing) -> str:
-    """Confirm that an event is remembered again."""
-    return f"恢复了：{shown.short(event)}"
 
 
 def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:
@@ -101,8 +96,7 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
         told.append("原话：")
         for quote in quotes[:SOURCES]:
             at = f"{quote.sent_at.astimezone(shown.zone):%m-%d %H:%M} " if quote.sent_at else ""
-            named = (quote.sender_name or f"QQ({quote.sender_id})") if quote.sender_id else "机器人"
-            told.append(f"{at}{named}：{short(quote.text)}")
+            told.append(f"{at}{called(quote.sender_id, quote.sender_name)}：{short(quote.text)}")
     if distinct and not (event.sender_id and quotes):
         told.append("出自（同样的话只列一次）：" if event.count > 1 else "出自：")
         told += [
@@ -138,8 +132,8 @@ def words_beneath(said: str, quotes: Sequence[core.Quote], zone: tzinfo, *, own:
     for quote in quotes[:BENEATH]:
         at = quote.sent_at.astimezone(zone) if quote.sent_at else None
         day = "" if at is None else f"{f'{at.year}年' if at.year != this_year else ''}{at.month}月{at.day}日"
-        who = "机器人" if not quote.sender_id else quote.sender_name or f"QQ({quote.sender_id})"
-        whose = " ".join(part for part in ("" if own and own == quote.sender_id else who, day) if part)
+        who = "" if own and own == quote.sender_id else called(quote.sender_id, quote.sender_name)
+        whose = " ".join(part for part in (who, day) if part)
         text = short(quote.text)
         text = text if len(text) <= BENEATH_LENGTH else f"{text[: BENEATH_LENGTH - 1]}…"
         told.append(f"“{text.translate(_NESTED)}” —— {whose}".removesuffix(" —— "))
@@ -164,9 +158,14 @@ def _folded(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
+def called(user_id: str, name: str) -> str:
+    """Return what a person is called: by name, else by id; "" is the id of the bot."""
+    return name or f"QQ({user_id})" if user_id else "机器人"
+
+
 def speaker_of(line: core.Message) -> str:
-    """Return who said a line: the bot, or a person by name or id."""
-    return "机器人" if line.is_bot else line.scene.user_name or f"QQ({line.scene.user_id})"
+    """Return what the speaker of a line is called."""
+    return called("" if line.is_bot else line.scene.user_id, line.scene.user_name)
 
 
 @dataclass(frozen=True)
@@ -239,9 +238,8 @@ def _named(event: core.Event, text: str = "") -> str:
 
 
 NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也可以发送 /记忆 演化 7"
-NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 群记忆，序号只对你在这里最近看到的那一次有效（10 分钟）"
 RETIRED = "不再用这条了：{belief}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
-RESTORED = "恢复了：{belief}"
+RESTORED = "恢复了：{text}"
 RESTORE_REFUSED = f"恢复群记忆：{ADMINS_ONLY}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
 _CHANGES_UNDONE = (
     "注“演化”的，是机器人读了聊天自己改的。觉得不对，先发 /记忆 群记忆 看序号（比如 3）：\n"
@@ -249,7 +247,6 @@ _CHANGES_UNDONE = (
     "想换回以前的说法：/记忆 演进 3，挑一版恢复"
 )
 NO_SUGGESTIONS = "现在没有建议：同一个问题有几个人、或在几天里遇到过，才会出现在这里"
-SUGGESTION_UNKNOWN = "没有这个序号：请先发送 /记忆 建议，序号只对你在这里最近看到的那一次有效（10 分钟）"
 ACCEPTED = "采纳了：这条成了群记忆，说到它时会用上；看 /记忆 群记忆，不要了就 /记忆 淘汰 序号"
 DISMISSED = "好，这个问题不再建议"
 DECISIONS: Mapping[str, bool] = {
@@ -342,7 +339,7 @@ NOTHING_BEHIND = "回答这句的时候，没有想起什么相关的事"
 
 def caught_up(missed: core.CatchUp, scene: core.Scene, zone: tzinfo, waiting: int) -> str:
     """Show what was said, by talk: when, by whom, and what was kept of it."""
-    since = _clock(missed.since, zone)
+    since = instant(missed.since, zone).strip()
     if not missed.talks:
         return f"{since} 以后，这里没有人说什么"
     talks = missed.talks[-MOST_TALKS:]
@@ -351,9 +348,9 @@ def caught_up(missed: core.CatchUp, scene: core.Scene, zone: tzinfo, waiting: in
     lines = [f"{since} 以后，这里说了{said} 句{cut}"]
     shown = Showing(scene, zone, {})
     for talk in talks:
-        named = [f"{person.name or f'QQ({person.id})'} {count} 句" for person, count in talk.speakers[:MOST_PEOPLE]]
+        named = [f"{called(person.id, person.name)} {count} 句" for person, count in talk.speakers[:MOST_PEOPLE]]
         more = f" 等 {len(talk.speakers)} 人" if len(talk.speakers) > MOST_PEOPLE else ""
-        begun, ended = _clock(talk.begun_at, zone), f"{talk.ended_at.astimezone(zone):%H:%M}"
+        begun, ended = instant(talk.begun_at, zone).strip(), f"{talk.ended_at.astimezone(zone):%H:%M}"
         lines.append(f"【{begun if begun.endswith(ended) else f'{begun} 到 {ended}'}】{'、'.join(named)}{more}")
         kept = talk.events[-MOST_EVENTS:]
         lines += [f"· {shown.short(event)}" for event in kept] or ["· 没有记下什么"]
@@ -376,9 +373,3 @@ def reasons(
         return NOTHING_BEHIND
     rest = [f"还有 {hidden} 条，你看不到、已经忘掉，或写不下"] if hidden > 0 else []
     return "\n".join(("回答这句的时候，想起了：", *told, *rest))
-
-
-def _clock(at: datetime, zone: tzinfo) -> str:
-    local, today = at.astimezone(zone), datetime.now(zone).date()
-    days = {0: "今天", -1: "昨天"}.get((local.date() - today).days)
-    return f"{days or f'{local:%m-%d}'} {local:%H:%M}"

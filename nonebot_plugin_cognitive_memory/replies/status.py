@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import Literal
 
@@ -30,6 +30,7 @@ EVENTS_HERE, LINES_HERE, PINS_HERE = "这里记住的事", "这里的原话", "�
 EVENTS, LINES, MEMOS, PINS, CALLS, TOKENS = "记住的事", "原话", "备忘", "置顶", "今天调用模型", "今天的 token"
 LINES_BY_DAY, EVENTS_BY_DAY = "每天的原话", "记住的事，按发生的日子"
 LINES_IN_DAYS, EVENTS_IN_DAYS = "{days} 天共 {count} 句", "{days} 天共 {count} 件"
+HALTED = "整理停着，发送 /记忆 启 继续"
 NO_DAYS = "最近 {days} 天没有人说话，也没有记下什么"
 
 
@@ -64,44 +65,46 @@ def switch_remarks(switch: core.PlaceSwitch, zone: tzinfo) -> list[Remark]:
 
 def switches_remarks(switches: Sequence[core.PlaceSwitch], zone: tzinfo) -> list[Remark]:
     """Return a remark on each of the first places whose switch is not "on", with its end."""
-    lines = [
-        f"{'群' if one.scope.kind == 'group' else '私聊'} {one.scope.place_id} "
-        f"{_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}"
-        for one in switches
+    told: list[Remark] = [
+        ("plain", f"{_place(one.scope)} {_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}")
+        for one in switches[:PLACES]
     ]
-    rest = [f"还有 {len(lines) - PLACES} 个地方不是又记又用（cognitive-memory status）"] if lines[PLACES:] else []
-    return toned("plain", [*lines[:PLACES], *rest])
+    more = len(switches) - PLACES
+    return told + _remarks((more > 0, "plain", f"还有 {more} 个地方不是又记又用（cognitive-memory status）"))
+
+
+def _place(scope: core.Scope) -> str:
+    return f"{'群' if scope.kind == 'group' else '私聊'} {scope.place_id}"
 
 
 def _until(until: datetime | None, zone: tzinfo) -> str:
     return f"，到{instant(until, zone)}为止" if until else ""
 
 
-def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
-    """Return a remark for each line, all of the same tone."""
-    return [(tone, line) for line in lines]
+def _remarks(*rows: tuple[object, Tone, str]) -> list[Remark]:
+    """Return the remarks that apply: those of the rows whose first value is true."""
+    return [(tone, line) for applies, tone, line in rows if applies]
 
 
 def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
     """Return remarks on the state; ``waiting`` is how many lines wait for the historian here, and how many seconds."""
     in_hand = now.jobs.pending + now.jobs.processing
     away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
-    rows: list[tuple[object, Tone, str]] = [
+    return _remarks(
         (waiting[0], "busy", waiting_lines_text(*waiting)),
         (True, "plain", f"整个机器人一共记住 {now.totals.events} 件事"),
         ("historian" in now.without_model, "plain", "没有接大模型：常见的说法会整理成记忆，别的只留原话"),
         (now.lender, "plain", f"整理用 {now.lender} 的模型 {now.model}"),
         (now.is_over_daily_calls, "busy", "今天的模型调用已用完：先按规则整理，明天恢复"),
         (in_hand, "busy", f"还有 {in_hand} 段对话正在整理或等着"),
-        *((True, "busy", line) for line in _merge_lines(now)),
+        *((True, *remark) for remark in _merge_remarks(now)),
         (now.paused, "busy", "机器人管理员暂停了整理，说过的话都还收着"),
         (now.refusal, "bad", "模型服务不肯回答，说过的话都等着；机器人管理员请看 /记忆 失败"),
         (now.jobs.failed, "bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"),
         (now.refused, "bad", f"来得太多、没有收下的有 {now.refused} 次"),
         (now.damage, "bad", "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"),
         (away, "bad", f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"),
-    ]
-    return [(tone, line) for is_so, tone, line in rows if is_so]
+    )
 
 
 _PARTS = {
@@ -116,57 +119,54 @@ _PARTS = {
 _ACTIVITIES = {"off": "未启用", "asleep": "休眠中", "waking": "正在启动", "awake": "正在运行"}
 
 
-def _merge_lines(now: core.Status) -> list[str]:
-    merges = now.merges
-    lines = (
-        [f"有 {merges.facts} 件事会自己写进 {merges.profiles} 份侧写，不用管（看侧写：/记忆 侧写）"]
-        if merges.facts
-        else []
+def _merge_remarks(now: core.Status) -> list[Remark]:
+    facts, profiles, failing = now.merges.facts, now.merges.profiles, now.merges.failing
+    return _remarks(
+        (facts, "busy", f"有 {facts} 件事会自己写进 {profiles} 份侧写，不用管（看侧写：/记忆 侧写）"),
+        (failing, "busy", f"{failing} 份侧写没写成，过一会儿再试；要写的事都还在"),
     )
-    if merges.failing:
-        lines.append(f"{merges.failing} 份侧写没写成，过一会儿再试；要写的事都还在")
-    return lines
 
 
-def _index_lines(now: core.Status) -> list[str]:
-    lines = [f"还有 {now.index_lag} 条没有算好向量"] if now.index_lag else []
-    if now.index.to_build:
-        lines.append(f"正在建向量索引：{now.index.built}/{now.index.to_build}，期间用精确检索")
-    elif now.index.behind:
-        lines.append(f"向量库{_ACTIVITIES[now.index.activity]}，还差 {now.index.behind} 条，期间用精确检索")
-    return lines
+def _index_remarks(now: core.Status) -> list[Remark]:
+    index, activity = now.index, _ACTIVITIES[now.index.activity]
+    is_behind = index.behind and not index.to_build
+    return _remarks(
+        (now.index_lag, "busy", f"还有 {now.index_lag} 条没有算好向量"),
+        (index.to_build, "busy", f"正在建向量索引：{index.built}/{index.to_build}，期间用精确检索"),
+        (is_behind, "busy", f"向量库{activity}，还差 {index.behind} 条，期间用精确检索"),
+    )
 
 
 def daily_remarks(now: core.Status) -> list[Remark]:
     """Return what the operator has to do, and how; if there is nothing to do, one remark that says so."""
     failed = now.jobs.failed
-    told = [
-        *toned("bad", [f"{failed} 个任务失败了：/记忆 失败 看原因，/记忆 重试 再做"] if failed else []),
-        *toned("bad", [refused(now)] if now.refusal else []),
-        *toned("busy", ["整理停着，发送 /记忆 启 继续"] if now.paused else []),
-        *(one for one in stats_remarks(now) if one[0] in ("busy", "bad")),
-    ]
-    return told or toned("good", ["一切正常，没有要动手的"])
+    told = _remarks(
+        (failed, "bad", f"{failed} 个任务失败了：/记忆 失败 看原因，/记忆 重试 再做"),
+        (now.refusal, "bad", refused(now)),
+        (now.paused, "busy", HALTED),
+    )
+    told += [one for one in stats_remarks(now) if one[0] in ("busy", "bad")]
+    return told or [("good", "一切正常，没有要动手的")]
 
 
 def stats_remarks(now: core.Status) -> list[Remark]:
     """Return remarks on the figures: model calls by purpose, what was lost, the latest error."""
-    lent = [f"整理用 {now.lender} 的 {now.model}，算在它的密钥上"] if now.lender else []
-    spent = (f"{_PURPOSES.get(one.purpose, one.purpose)}：今天调用模型 {one.calls} 次" for one in now.spent_today)
-    lost = (
-        (now.refused, "没收下的轮次"),
-        (now.dropped_messages, "没记下的消息"),
-        (now.removed_messages, "按大小删掉的消息"),
-        (sum(count for _, count in now.restarts), "被取消后重新开始的后台循环"),
-    )
-    remarks = [
-        *toned("plain", [*lent, *spent]),
-        *toned("busy", _index_lines(now)),
-        *toned("bad", (f"启动以来{what} {count}" for count, what in lost if count)),
+    spent: list[Remark] = [
+        ("plain", f"{_PURPOSES.get(one.purpose, one.purpose)}：今天调用模型 {one.calls} 次") for one in now.spent_today
     ]
-    if now.last_error:
-        remarks.append(("bad", f"最近的错误：{now.last_error[:200]}"))
-    return remarks
+    restarts = sum(count for _, count in now.restarts)
+    return [
+        *_remarks((now.lender, "plain", f"整理用 {now.lender} 的 {now.model}，算在它的密钥上")),
+        *spent,
+        *_index_remarks(now),
+        *_remarks(
+            (now.refused, "bad", f"启动以来没收下的轮次 {now.refused}"),
+            (now.dropped_messages, "bad", f"启动以来没记下的消息 {now.dropped_messages}"),
+            (now.removed_messages, "bad", f"启动以来按大小删掉的消息 {now.removed_messages}"),
+            (restarts, "bad", f"启动以来被取消后重新开始的后台循环 {restarts}"),
+            (now.last_error, "bad", f"最近的错误：{now.last_error[:200]}"),
+        ),
+    ]
 
 
 _PURPOSES = {
@@ -185,8 +185,8 @@ def queue(now: core.Status) -> str:
     jobs = now.jobs
     lines = [f"等着 {jobs.pending}，正在做 {jobs.processing}，失败 {jobs.failed}（看 /记忆 失败）"]
     lines += [f"太旧或太多而删掉的失败任务 {jobs.removed} 个"] if jobs.removed else []
-    lines += [*_merge_lines(now), *(["整理停着，发送 /记忆 启 继续"] if now.paused else []), *_index_lines(now)]
-    return "\n".join(lines)
+    halted = _remarks((now.paused, "busy", HALTED))
+    return "\n".join([*lines, *(line for _, line in (*_merge_remarks(now), *halted, *_index_remarks(now)))])
 
 
 def refused(now: core.Status) -> str:
@@ -206,10 +206,7 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         return "没有失败的任务"
     lines = [f"失败的任务 {total} 个（重试一个：/记忆 重试 任务号；全部重来：/记忆 重试）"]
     for failed in jobs:
-        scene = failed.job.work.scene if failed.job else None
-        place = (
-            "任务文件坏了" if scene is None else f"群 {scene.group_id}" if scene.group_id else f"私聊 {scene.user_id}"
-        )
+        place = _place(failed.job.scope) if failed.job else "任务文件坏了"
         at = failed.failed_at.astimezone(zone)
         told = f"试了 {failed.attempts} 次：{failed.error[:80]}；" if failed.job else ""
         lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}{failed.advice}")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from nonebot.adapters.onebot import v11, v12
@@ -84,13 +84,13 @@ async def test_cards_are_drawn_light_and_dark(app: object, fonts: Path) -> None:
     light, dark = await studio.drawn(a_card(), LIGHT), await studio.drawn(a_card(), DARK)
     assert size_of(light) == size_of(dark)
     for png, theme in ((light, LIGHT), (dark, DARK)):
-        assert Image.open(io.BytesIO(png)).convert("RGB").getpixel((500, 250)) == theme.sheet
+        assert Image.open(io.BytesIO(png)).convert("RGB").getpixel((500, 250)) == theme["sheet"]
     assert light != dark
 
 
 def test_the_colours_can_be_read(app: object) -> None:
     """Text of cards and console has a contrast of 4.5 or more with every ground, as white has with every accent."""
-    from nonebot_plugin_cognitive_memory.cards.layout import DARK, LIGHT, WHITE
+    from nonebot_plugin_cognitive_memory.cards.layout import DARK, LIGHT, WHITE, Accent
 
     def brightness(colour: tuple[int, int, int]) -> float:
         parts = [one / 255 for one in colour]
@@ -98,8 +98,8 @@ def test_the_colours_can_be_read(app: object) -> None:
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
     for theme in (LIGHT, DARK):
-        grounds, texts = (theme.page, theme.sheet, theme.label), (theme.text, theme.faint)
-        accents = [(WHITE, colour) for pair in theme.accents.values() for colour in pair]
+        grounds, texts = ([theme[name] for name in names] for names in (("page", "sheet", "label"), ("text", "faint")))
+        accents = [(WHITE, theme[f"{name}{end}"]) for name in get_args(Accent) for end in ("", "-to")]
         for one, other in [*accents, *((text, ground) for text in texts for ground in grounds)]:
             dark, light = sorted((brightness(one), brightness(other)))
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (one, other)
