@@ -6,27 +6,27 @@ Here are the checks of the machine and of the models, and :func:`examine`, which
 from __future__ import annotations
 
 import argparse
-import asyncio
 import platform
 import runpy
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from packaging.requirements import Requirement
 
 from .. import sentences
 from ..directory_owner import is_owned
-from ..errors import BadArgument, CognitiveMemoryError
+from ..errors import BadArgument, CognitiveMemoryError, UnavailableError
 from ..memory.opened import refuse_lost_ledger
-from ..memory.read_only import DirectorySnapshot, opened_reader, uncounted
+from ..memory.read_only import DirectorySnapshot, MemoryReader, opened_reader, uncounted
 from ..models import fastembed_models
 from ..models.client import ModelClient
 from ..models.embedding import OpenAIEmbedder
@@ -61,15 +61,16 @@ LOW, TOO_LOW = 2 * GIGABYTE, GIGABYTE // 4
 CLOCK_BEHIND = timedelta(minutes=10)
 WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right shows an earlier time
 words = sentences.command_line
+T = TypeVar("T")
 
 
-def own_directory(bot: BotDirectory) -> Iterator[Finding]:
+async def own_directory(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if .env leaves the data in a directory that all bots of the system user share."""
     if bot.set_dir is None:
         yield fault(words.SHARED_DIRECTORY, words.SHARED_DIRECTORY_ADVICE, path=shared_dir())
 
 
-def writable(bot: BotDirectory) -> Iterator[Finding]:
+async def writable(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if no file can be created in the data directory; the trial file is deleted."""
     there = _nearest(bot.place)
     if not there.is_dir():
@@ -84,7 +85,7 @@ def writable(bot: BotDirectory) -> Iterator[Finding]:
         yield fine(words.WRITABLE, path=bot.place)
 
 
-def owner(bot: BotDirectory) -> Iterator[Finding]:
+async def owner(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if a running process owns the data directory; in a shared one, it may be another bot."""
     if is_owned(bot.place):
         if bot.set_dir is None and bot.given_dir is None:
@@ -93,7 +94,7 @@ def owner(bot: BotDirectory) -> Iterator[Finding]:
             yield hint(words.OWNED, words.OWNED_ADVICE)
 
 
-def disk(bot: BotDirectory) -> Iterator[Finding]:
+async def disk(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if the disk of the data directory is nearly full."""
     there = _nearest(bot.place)
     if (free := shutil.disk_usage(there).free) < LOW:
@@ -101,13 +102,8 @@ def disk(bot: BotDirectory) -> Iterator[Finding]:
         yield level(words.LOW_DISK, words.LOW_DISK_ADVICE, path=there, megabytes=free // 1_000_000)
 
 
-def ledger(bot: BotDirectory) -> Iterator[Finding]:
+async def ledger(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield findings on the ledger: damage, version, failed jobs, the length of its vectors, a clock that went back."""
-
-    async def read() -> tuple[DirectorySnapshot, Sequence[object]]:
-        async with opened_reader(settings, bot.place) as reader:
-            return await reader.snapshot(), await reader.ledger.examine()
-
     if not _nearest(bot.place).is_dir():
         return
     settings = bot.settings if bot.has_ledger else Settings()
@@ -117,7 +113,8 @@ def ledger(bot: BotDirectory) -> Iterator[Finding]:
                 refuse_lost_ledger(bot.place)
             yield hint(words.NO_LEDGER_YET, words.NO_LEDGER_ADVICE, path=bot.place)
             return
-        snapshot, damages = asyncio.run(read())
+        async with opened_reader(settings, bot.place) as reader:
+            snapshot, damages = await reader.snapshot(), await reader.ledger.examine()
     except CognitiveMemoryError as unreadable:
         yield Finding("fault", str(unreadable), words.LEDGER_ADVICE)
         return
@@ -135,15 +132,8 @@ def ledger(bot: BotDirectory) -> Iterator[Finding]:
         yield fault(words.CLOCK_BEHIND, words.CLOCK_ADVICE, seen=f"{seen.astimezone(settings.zone):%Y-%m-%d %H:%M}")
 
 
-def ids(bot: BotDirectory) -> Iterator[Finding]:
+async def ids(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding for each name in the settings of ids that decide who is recorded; a v12 id may have letters."""
-
-    async def known_as(kind: Literal["person", "group"], said: str) -> list[str]:
-        with suppress(CognitiveMemoryError):  # "ledger" tells of one that cannot be read
-            async with opened_reader(bot.settings, bot.place) as reader:
-                return await reader.known_as(kind, said)
-        return []
-
     capture = bot.settings.capture
     settings: tuple[tuple[str, Literal["person", "group"], Sequence[str]], ...] = (
         ("groups", "group", capture.groups),
@@ -152,11 +142,21 @@ def ids(bot: BotDirectory) -> Iterator[Finding]:
     )
     for key, kind, listed in settings:
         for said in listed:
-            known = asyncio.run(known_as(kind, said)) if bot.has_ledger and not said.isdecimal() else []
-            if not said.isdecimal() and known != [said]:
+            known = (
+                [said] if said.isdecimal() else await _read(bot, partial(MemoryReader.known_as, kind=kind, said=said))
+            )
+            if known != [said]:
                 level = fault if known or not said.isascii() else hint
-                advice = words.id_advice(kind, known)
+                advice = words.id_advice(kind, known or ())
                 yield level(words.NAME_FOR_ID, advice, name=sentences.settings.env_name(f"capture.{key}"), said=said)
+
+
+async def _read(bot: BotDirectory, reading: Callable[[MemoryReader], Awaitable[T]]) -> T | None:
+    """Return what is read from the data directory; None if it has no ledger, or one that cannot be read."""
+    with suppress(UnavailableError):  # "ledger" says why
+        async with opened_reader(bot.settings, bot.place) as reader:
+            return await reading(reader)
+    return None
 
 
 def _nearest(path: Path) -> Path:
@@ -164,7 +164,7 @@ def _nearest(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
-def packages(_: BotDirectory) -> Iterator[Finding]:
+async def packages(_: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding on the packages that are missing, or have a version that this release does not support."""
     try:
         wanted = [Requirement(one) for one in requires(DISTRIBUTION) or ()]
@@ -187,7 +187,7 @@ def packages(_: BotDirectory) -> Iterator[Finding]:
         yield fine(words.PACKAGES_FIT, python=platform.python_version())
 
 
-def fonts(bot: BotDirectory) -> Iterator[Finding]:
+async def fonts(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding for each thing that drawing picture cards lacks: Pillow, or a font with Chinese characters."""
     if find_spec("PIL") is None:
         yield hint(words.NO_PILLOW, words.PILLOW_ADVICE)
@@ -200,7 +200,7 @@ def fonts(bot: BotDirectory) -> Iterator[Finding]:
         yield hint(words.NO_FONT, words.FONT_ADVICE, folder=own)
 
 
-def clock(_: BotDirectory) -> Iterator[Finding]:
+async def clock(_: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if the clock was never set."""
     if (now := datetime.now(timezone.utc)) < WRITTEN:
         yield fault(words.CLOCK_UNSET, words.CLOCK_ADVICE, now=f"{now:%Y-%m-%d}")
@@ -211,10 +211,10 @@ SECONDS = 30.0
 AnyModel = ModelSettings | EmbeddingSettings | RerankSettings
 
 
-def try_models(bot: BotDirectory) -> Iterator[Finding]:
+async def try_models(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Ask every chat model, the embedding model and the reranking model that are set."""
     models = bot.settings.models
-    snapshot = asyncio.run(_snapshot(bot))
+    snapshot = await _read(bot, MemoryReader.snapshot)
     if not models.historian.model_name:
         yield _without_model(bot, snapshot)
     for wanted in (models.embedding, models.rerank):
@@ -243,7 +243,7 @@ def try_models(bot: BotDirectory) -> Iterator[Finding]:
     for role, wanted in by_role.items():
         if wanted.model_name and wanted.api_url and wanted not in tried:  # roles may share a model
             tried.append(wanted)
-            yield asyncio.run(_tried(role, wanted, snapshot.dimensions if snapshot else 0))
+            yield await _tried(role, wanted, snapshot.dimensions if snapshot else 0)
 
 
 def _without_model(bot: BotDirectory, snapshot: DirectorySnapshot | None) -> Finding:
@@ -256,17 +256,6 @@ def _without_model(bot: BotDirectory, snapshot: DirectorySnapshot | None) -> Fin
         advice = words.MAY_BORROW_ADVICE.format(key=key, name=settings.bridges[0])
         return Finding("hint", words.MAY_BORROW.format(names="、".join(settings.bridges)), advice)
     return hint(words.NO_MODEL, words.NO_MODEL_ADVICE)
-
-
-async def _snapshot(bot: BotDirectory) -> DirectorySnapshot | None:
-    """Return the figures of the data directory; None if it has no ledger, or one that cannot be read."""
-    try:
-        if bot.has_ledger:
-            async with opened_reader(bot.settings, bot.place) as reader:
-                return await reader.snapshot()
-    except CognitiveMemoryError:
-        pass
-    return None
 
 
 async def _tried(role: str, wanted: AnyModel, stored: int) -> Finding:
@@ -296,7 +285,7 @@ async def _tried(role: str, wanted: AnyModel, stored: int) -> Finding:
         await client.close()
 
 
-def try_vector_server(bot: BotDirectory) -> Iterator[Finding]:
+async def try_vector_server(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Ask the Chroma server, if one is set."""
     settings = bot.settings.vector_store
     if not bot.is_offline:
@@ -334,13 +323,10 @@ _STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
 async def examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     """Run every check and print what was found; the status says whether there is a fault."""
     found: list[tuple[str, Finding]] = []
-
-    def run_checks() -> None:
-        for name, check in CHECKS.items():
-            with suppress(BadArgument):  # settings that cannot be used: "values" tells of them
-                found.extend((name, finding) for finding in check(bot))  # keeps those before an error
-
-    await asyncio.to_thread(run_checks)
+    for name, check in CHECKS.items():
+        with suppress(BadArgument):  # settings that cannot be used: "values" tells of them
+            async for finding in check(bot):
+                found.append((name, finding))  # noqa: PERF401  # those before an error are kept
     counts = Counter(finding.level for _, finding in found)
     if arguments.json:
         figures = [{"check": name, **vars(one)} for name, one in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from ipaddress import ip_address
@@ -41,8 +41,8 @@ def fine(what: str, **values: object) -> Finding:
     return Finding("fine", what.format(**values))
 
 
-Check = Callable[[BotDirectory], Iterator[Finding]]
-"""Yields findings, nothing if there is nothing to say; it blocks.
+Check = Callable[[BotDirectory], AsyncIterator[Finding]]
+"""Yields findings, nothing if there is nothing to say; it may block.
 
 A check that needs the settings in force ends with BadArgument where there are none: another one says what is wrong.
 """
@@ -58,7 +58,7 @@ _DRIVER = "~fastapi"  # NoneBot's own default
 words = sentences.command_line
 
 
-def env_file(bot: BotDirectory) -> Iterator[Finding]:
+async def env_file(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if there is no .env."""
     files = bot.files
     if files:
@@ -67,7 +67,7 @@ def env_file(bot: BotDirectory) -> Iterator[Finding]:
         yield fault(words.NO_ENV, words.NO_ENV_ADVICE, home=bot.home)
 
 
-def prefixes(bot: BotDirectory) -> Iterator[Finding]:
+async def prefixes(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding for the variables that were meant for this plugin but have another prefix."""
     groups = "|".join(Settings.model_fields)
     for name in sorted(bot.variables):
@@ -85,7 +85,7 @@ def prefixes(bot: BotDirectory) -> Iterator[Finding]:
         yield Finding("fault", words.WRONG_PREFIX.format(name=name.upper()), advice)
 
 
-def values(bot: BotDirectory) -> Iterator[Finding]:
+async def values(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield findings on unknown settings, values that cannot be used, and settings without effect."""
     given = bot.given
     for key in unknown_keys(given):
@@ -99,7 +99,7 @@ def values(bot: BotDirectory) -> Iterator[Finding]:
         yield Finding("fault", str(one), words.CORRECT_ENV)
 
 
-def overrides(bot: BotDirectory) -> Iterator[Finding]:
+async def overrides(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield findings on settings changed at run time, and on what in overrides.json is not used."""
     for key, value in bot.configuration.overridden.items():
         yield fine(words.OVERRIDDEN, key=key, value=value)
@@ -107,13 +107,13 @@ def overrides(bot: BotDirectory) -> Iterator[Finding]:
         yield Finding("fault", problem, words.OVERRIDES_ADVICE)
 
 
-def superusers(bot: BotDirectory) -> Iterator[Finding]:
+async def superusers(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if the bot has no superusers: nobody can use the superusers' commands then."""
     if decoded(bot.value("superusers") or "[]") in ([], "", {}):
         yield hint(words.NO_SUPERUSERS, words.SUPERUSERS_ADVICE)
 
 
-def driver(bot: BotDirectory) -> Iterator[Finding]:
+async def driver(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding if the driver cannot connect any OneBot WebSocket."""
     named, parts = _drivers(bot)
     missing = [name for name in parts if name != "none" and find_spec(name) is None]
@@ -137,7 +137,7 @@ def _drivers(bot: BotDirectory) -> tuple[str, list[str]]:
     return named, [part.strip().rpartition("~")[2].rpartition(".")[2] for part in named.split("+")]
 
 
-def http(bot: BotDirectory) -> Iterator[Finding]:
+async def http(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield findings on the HTTP interface: tokens that can be guessed, and a driver that cannot serve it."""
     named, parts = _drivers(bot)
     for key in ("token", "metrics_token"):
@@ -149,7 +149,7 @@ def http(bot: BotDirectory) -> Iterator[Finding]:
             yield fault(words.HTTP_WITHOUT_FASTAPI, words.HTTP_WITHOUT_FASTAPI_ADVICE, name=name, driver=named)
 
 
-def open_door(bot: BotDirectory) -> Iterator[Finding]:
+async def open_door(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield findings if other machines can reach the bot's port and no secret, or no token, keeps out forged events."""
     host = bot.value("host") or "127.0.0.1"
     try:
@@ -164,7 +164,7 @@ def open_door(bot: BotDirectory) -> Iterator[Finding]:
         yield hint(words.UNGUARDED, words.UNGUARDED_ADVICE, host=host)
 
 
-def bridges(bot: BotDirectory) -> Iterator[Finding]:
+async def bridges(bot: BotDirectory) -> AsyncIterator[Finding]:
     """Yield a finding for each name in ``bridges`` that no bridge has; without the plugin nothing is known of them."""
     if package := plugin_file("bridges/__init__.py"):
         assigned = _COMPANIONS.search(package.read_text("utf-8"))
