@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, ParamSpec, TypeVar
 
 from . import sentences
-from .errors import PermanentError, StorageRefused
+from .errors import CognitiveMemoryError, PermanentError, StorageRefused
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -302,7 +302,7 @@ def decodings(data: bytes) -> list[str]:
     return [text, *(data.decode(encoding, "replace") for encoding in wide if "\0" in text)]
 
 
-def is_withheld(unreadable: PermanentError) -> bool:
+def is_withheld(unreadable: CognitiveMemoryError) -> bool:
     """Return whether the disk failed to deliver an unreadable file, which may be intact; False for links."""
     cause = unreadable.__cause__
     return isinstance(cause, OSError) and cause.errno != errno.ELOOP

@@ -89,7 +89,7 @@ class BotDirectory:
     @cached_property
     def configuration(self) -> Configuration:
         """The settings in force in a bot that starts now; raises BadArgument."""
-        return Configuration(self.given, self.place)
+        return Configuration(self.given, self.place if self.place.is_dir() else None)
 
     @property
     def settings(self) -> Settings:

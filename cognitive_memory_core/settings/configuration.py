@@ -210,29 +210,26 @@ class Configuration:
 
         A missing file is empty, unless there are overrides; one that the disk fails to deliver may be intact.
         """
-        words = sentences.settings
+        words, damage, self._is_withheld = sentences.settings, "", False
         content: object = {}
-        self._damage, self._is_withheld = "", False
         try:
             content = json.loads(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
         except Vanished:
-            self._damage = words.NO_FILE if self._stored else ""
-        except PermanentError as unreadable:
-            is_no_folder = isinstance(unreadable.__cause__, NotADirectoryError)  # doctor says so
-            self._is_withheld = is_withheld(unreadable) and not is_no_folder
+            damage = words.NO_FILE if self._stored else ""
+        except (PermanentError, StorageRefused) as unreadable:
+            self._is_withheld = is_withheld(unreadable)
             damage = str(unreadable) if self._is_withheld else words.NO_READABLE_FILE
-            self._damage = "" if is_no_folder else damage
-        except StorageRefused as withheld:
-            self._damage, self._is_withheld = str(withheld), True
         except (ValueError, RecursionError):
-            self._damage = words.NO_JSON
+            damage = words.NO_JSON
         if not isinstance(content, dict):
-            self._damage = sentences.storage_errors.NOT_AN_OBJECT
-        if self._damage and (self._stored or self._is_withheld):
-            self.problems = (words.OVERRIDES_WITHHELD.format(reason=self._damage),)
-            return
-        damaged = words.OVERRIDES_DAMAGED.format(path=self.path, reason=self._damage)
-        self._use({} if self._damage else cast("dict[str, object]", content), [damaged] if self._damage else [])
+            damage = sentences.storage_errors.NOT_AN_OBJECT
+        self._damage = damage
+        if damage and (self._stored or self._is_withheld):
+            self.problems = (words.OVERRIDES_WITHHELD.format(reason=damage),)
+        elif damage:
+            self._use({}, [words.OVERRIDES_DAMAGED.format(path=self.path, reason=damage)])
+        else:
+            self._use(cast("dict[str, object]", content), [])
 
     def _use(self, content: Mapping[str, object], problems: list[str]) -> None:
         usable: dict[str, object] = {}

@@ -456,12 +456,9 @@ def bad_settings(mapping: Mapping[str, object]) -> list[BadSetting]:
 
 
 def _bad_settings(refused: ValidationError) -> list[BadSetting]:
+    refusal = sentences.settings.refusal
     return [
-        BadSetting(
-            ".".join(map(str, one["loc"])),
-            one.get("input"),
-            sentences.settings.refusal(one["type"], one.get("ctx", {})),
-        )
+        BadSetting(".".join(map(str, one["loc"])), one.get("input"), refusal(one["type"], one.get("ctx", {})))
         for one in refused.errors()
     ]
 
