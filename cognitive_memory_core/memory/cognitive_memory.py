@@ -98,7 +98,7 @@ class CognitiveMemory(Reads):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         machinery = await asyncio.to_thread(import_module, ".opened", __package__)  # loads SQLite, off the event loop
         memory, live = cls(), Live(settings)
-        opened = machinery.Opened(live, Path(data_dir), clock=clock, embedder=embedder, reranker=reranker, lend=lend)
+        opened = machinery.Opened(live, Path(data_dir), clock or machinery.SystemClock(), embedder, reranker, lend)
         try:
             await opened.open()
             memory._begin(opened, chat, background=background)
@@ -131,7 +131,7 @@ class CognitiveMemory(Reads):
             if self._loading and not self._loading.cancelled():
                 await self._loading
         finally:
-            await opened.close()
+            await opened.resources.aclose()
 
     @property
     def is_running(self) -> bool:

@@ -51,23 +51,19 @@ class Forgetting:
         opened: Opened,
         *,
         suspended: Callable[[], AbstractAsyncContextManager[None]],
-        refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]],
         on_erased: Callable[[], None] = lambda: None,
         on_changed: Callable[[], None] = lambda: None,
     ) -> None:
         """Forget in what is open. While ``suspended`` is entered, no job or merge writes.
 
-        ``refresh`` updates index and caches for changed profiles. ``on_erased`` is called after each erasure,
-        ``on_changed`` after :meth:`forget` and :meth:`restore`.
+        ``on_erased`` is called after each erasure, ``on_changed`` after :meth:`forget` and :meth:`restore`.
         """
         self.ledger, self.buffer, self.queue, self.memos = opened.ledger, opened.buffer, opened.queue, opened.memos
         self.profiles, self.consent, self.reconciler = opened.profiles, opened.consent, opened.reconciler
         self.clock, self.watch = opened.clock, opened.watch
-        self._suspended, self._refresh = suspended, refresh
-        self._on_erased, self._on_changed = on_erased, on_changed
+        self._suspended, self._on_erased, self._on_changed = suspended, on_erased, on_changed
         self.turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
         self._erasures = 0
-        self.purge_in = EVERY  # from the last call of purge_if_due to the next one
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
@@ -82,33 +78,44 @@ class Forgetting:
                 self._erasures += 1
                 clear_caches()
 
-    async def purge_if_due(self) -> bool:
-        """Purge if a purge is due and the last one was at least an hour ago; return whether it was done.
+    async def erase_due(self) -> float:
+        """Erase what is over, and purge; return after how many seconds to call again.
 
-        A last purge dated in the future is ignored. An unavailable store does not raise: the purge stays due, as it
-        does if something was erased meanwhile.
+        Does not raise: what an unavailable store prevents is left for the next call.
         """
-        eraser, now, self.purge_in = self.ledger.eraser, self.clock.now(), EVERY
-        try:
-            state = await eraser.purge_due()
-            if state.erased_at is None:
-                return False
-            if state.purged_at and timedelta() <= now - state.purged_at < EVERY:
-                self.purge_in = state.purged_at + EVERY - now
-                return False
-            async with self.turn:  # waits for a running erasure, so that the rebuild sees it
-                erasures = self._erasures
-                await eraser.purge(self.clock.now())
-            if self.reconciler:
-                await self.reconciler.rebuild()
-            async with self.turn:
-                if is_done := erasures == self._erasures:
-                    await eraser.end_purge()
-                    clear_caches()  # entries cached by searches that ran during an erasure
-        except CognitiveMemoryError as away:
-            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
-            return False
-        return is_done
+        pause = EVERY
+        for step in (self.erase_expired, self._erase_ended, self.purge_if_due):
+            try:
+                pause = await step() or pause
+            except CognitiveMemoryError as away:
+                log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
+        return pause.total_seconds()
+
+    async def _erase_ended(self) -> None:
+        await self.consent.erase_ended(self.clock.now())
+
+    async def purge_if_due(self) -> timedelta | None:
+        """Purge if one is due; return after what time it may run if the last one was less than an hour ago.
+
+        A last purge dated in the future is ignored. The purge stays due if something was erased meanwhile, and if a
+        store is unavailable, which raises UnavailableError.
+        """
+        eraser, now = self.ledger.eraser, self.clock.now()
+        state = await eraser.purge_due()
+        if state.erased_at is None:
+            return None
+        if state.purged_at and timedelta() <= now - state.purged_at < EVERY:
+            return state.purged_at + EVERY - now
+        async with self.turn:  # waits for a running erasure, so that the rebuild sees it
+            erasures = self._erasures
+            await eraser.purge(self.clock.now())
+        if self.reconciler:
+            await self.reconciler.rebuild()
+        async with self.turn:
+            if erasures == self._erasures:
+                await eraser.end_purge()
+                clear_caches()  # entries cached by searches that ran during an erasure
+        return None
 
     async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
         """Erase a person everywhere, for every agent; raise NotPermitted unless the person or an operator asks.
@@ -161,8 +168,13 @@ class Forgetting:
 
     async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
         keys = await erasing
-        await self._refresh(keys)
+        await self._take_in(keys)
         return set(keys)
+
+    async def _take_in(self, keys: Sequence[ProfileKey]) -> None:
+        """Update the index and the caches for changed profiles."""
+        for key in keys:
+            await self.ledger.profiles.take_in(key, self.profiles.read)
 
     async def _hiding(self, scene: Scene, user_id: str, names: Collection[str]) -> Redaction:
         """Return the redaction of a person by all their names, in raw and in displayed form.
@@ -206,37 +218,31 @@ class Forgetting:
         self._on_changed()
         return restored
 
-    async def erase_expired(self) -> int:
-        """Erase events whose restore period is over; return how many events.
+    async def erase_expired(self) -> None:
+        """Erase events whose restore period is over; what they state is removed from profiles and revisions.
 
-        What they state is removed from profiles and revisions. If a store is unavailable, return 0; the next call
-        continues.
+        If a store is unavailable, CognitiveMemoryError is raised; the next call continues.
         """
-        try:
-            expired = await self.ledger.eraser.expired(self.watch.horizon() - RESTORABLE)
-            if not expired:
-                return 0
-            async with self.erasing():
-                async with self._suspended():
-                    corrected: dict[str, list[Event]] = {}
-                    events_by_key: dict[ProfileKey, list[Event]] = {}
-                    for event in expired:
-                        wordings = await self.ledger.listings.wordings(event)
-                        corrected[event.id] = [one for one in wordings if one.retired_at is None]
-                        for key in keys_of(event):
-                            events_by_key.setdefault(key, []).append(event)
-                    reworded: list[ProfileKey] = []
-                    for key, events in events_by_key.items():
-                        ids = [event.id for event in events]
-                        if await self.profiles.reword(key, untelling(events, corrected), ids):
-                            reworded.append(key)
-                    await self._refresh(reworded)
-                    erased = await self.ledger.eraser.erase([event.id for event in expired], self.watch.now())  # last
-                self._on_erased()
-        except CognitiveMemoryError as away:
-            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
-            return 0
-        return erased
+        expired = await self.ledger.eraser.expired(self.watch.horizon() - RESTORABLE)
+        if not expired:
+            return
+        async with self.erasing():
+            async with self._suspended():
+                corrected: dict[str, list[Event]] = {}
+                events_by_key: dict[ProfileKey, list[Event]] = {}
+                for event in expired:
+                    wordings = await self.ledger.listings.wordings(event)
+                    corrected[event.id] = [one for one in wordings if one.retired_at is None]
+                    for key in keys_of(event):
+                        events_by_key.setdefault(key, []).append(event)
+                reworded: list[ProfileKey] = []
+                for key, events in events_by_key.items():
+                    ids = [event.id for event in events]
+                    if await self.profiles.reword(key, untelling(events, corrected), ids):
+                        reworded.append(key)
+                await self._take_in(reworded)
+                await self.ledger.eraser.erase([event.id for event in expired], self.watch.now())  # last
+            self._on_erased()
 
 
 async def forgotten_in(key: ProfileKey, events: Eraser) -> Callable[[Profile], Profile]:

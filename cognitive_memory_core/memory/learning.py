@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from .. import sentences
-from ..domain.profile import ProfileKey
 from ..errors import UnavailableError
 from ..evolution.evolver import Evolver
 from ..evolution.suggesting import Suggesting
@@ -138,11 +136,10 @@ class Learning:
         self.forgetting = Forgetting(
             opened,
             suspended=self._suspended,
-            refresh=self._refresh_profiles,
             on_erased=self._note_erased,
             on_changed=self.merging.nudge,
         )
-        self.upkeep = Upkeep(ledger, live, opened.watch.horizon, self._erase_due)
+        self.upkeep = Upkeep(ledger, live, opened.watch.horizon, self.forgetting.erase_due)
         self.takeover = SummaryTakeover(
             opened.data_dir, None if live.current.isolate_bots else live.current.agent, self.import_file, opened.disk
         )
@@ -193,7 +190,6 @@ class Learning:
         self._is_started = False
         await asyncio.gather(self.worker.stop(), self.merging.loop.stop())
         await asyncio.gather(*(loop.stop() for loop in (*self.loops, *self.learning_loops)))
-        await self.opened.buffer.flush()
 
     async def drain(self, seconds: float) -> bool:
         """Wait until no work is left; return False after ``seconds``. Starts the loops if they are not running."""
@@ -287,17 +283,3 @@ class Learning:
             for work in (self.worker, self.merging, self.evolver, self.suggesting, self.takeover):
                 await stack.enter_async_context(work.suspended())
             yield
-
-    async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
-        for key in keys:
-            await self.opened.ledger.profiles.take_in(key, self.opened.profiles.read)
-
-    async def _erase_due(self) -> float:
-        """Erase what is over, and purge; return after how many seconds to call again. Does not raise."""
-        await self.forgetting.erase_expired()
-        try:
-            await self.opened.consent.erase_ended(self.opened.clock.now())
-        except UnavailableError as away:
-            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
-        await self.forgetting.purge_if_due()
-        return self.forgetting.purge_in.total_seconds()

@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import sentences
@@ -49,33 +50,26 @@ HEAPS = 2  # for all threads together: each heap keeps what any thread ever free
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # mallopt's numbers in malloc.h
 
 
+@dataclass(eq=False)
 class Opened:
     """The stores of an open memory, and the parts that take messages in and answer reads; ``Learning`` is built on it.
 
-    :meth:`open` opens the stores and builds what stands over them; both steps start nothing.
+    Created for one data directory, with what the caller gives in place of what the settings name. :meth:`open` opens
+    the stores and builds what stands over them; both steps start nothing.
     """
 
-    def __init__(
-        self,
-        settings: Live[Settings],
-        data_dir: Path,
-        *,
-        clock: Clock | None = None,
-        embedder: Embedder | None = None,
-        reranker: Reranker | None = None,
-        lend: Lend | None = None,
-    ) -> None:
-        """Prepare for one data directory, with what the caller gives; nothing is opened yet."""
-        self.settings = settings
-        self.data_dir = data_dir
-        self.clock = clock or SystemClock()
-        self.given = embedder, reranker, lend
-        self.resources = AsyncExitStack()  # each is closed, the last one first, also if closing another one fails
-        self.close = self.resources.aclose
-        self.lender: Lender | None = None
+    settings: Live[Settings]
+    data_dir: Path
+    clock: Clock = field(default_factory=SystemClock)
+    given_embedder: Embedder | None = None
+    given_reranker: Reranker | None = None
+    lend: Lend | None = None
+    lender: Lender | None = None
+    resources: AsyncExitStack = field(default_factory=AsyncExitStack)
+    """Each is closed, the last one first, also if closing another one fails."""
 
     async def open(self) -> None:
-        """Open the data directory as its only owner; the caller must call :meth:`close`, also if this raises."""
+        """Open the data directory as its only owner; the caller must close ``resources``, also if this raises."""
         await self.open_stores()
         self.compose()
         await self.consent.load()
@@ -84,7 +78,6 @@ class Opened:
     async def open_stores(self) -> None:
         """Open what needs the disk or a model, in the order in which it must be closed the other way round."""
         settings, data_dir, stack, clock = self.settings.current, self.data_dir, self.resources, self.clock
-        embedder, reranker, lend = self.given
         self.owner = owner = DirectoryOwner(data_dir)
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
         stack.callback(owner.release)
@@ -98,7 +91,7 @@ class Opened:
         self.budget = Budget(ledger.housekeeping, clock, self.settings)
         stack.push_async_callback(self.budget.flush)
         await self.budget.load()
-        self.lender = Lender(lend, is_new=await ledger.housekeeping.may_borrow()) if lend else None
+        self.lender = Lender(self.lend, is_new=await ledger.housekeeping.may_borrow()) if self.lend else None
         models = await self.lender.beside(settings.models) if self.lender else settings.models
         lender = self.lender.last.lender if self.lender and self.lender.last else ""
         self.embedder = await embedding_of(
@@ -107,7 +100,7 @@ class Opened:
             self.budget.count,
             stack,
             data_dir=data_dir,
-            given=embedder,
+            given=self.given_embedder,
             lender="" if models.embedding is settings.models.embedding else lender,
         )
         ledger.corpora.follow(self.embedder.fingerprint)
@@ -116,7 +109,7 @@ class Opened:
             self.budget.count,
             stack,
             data_dir=data_dir,
-            given=reranker,
+            given=self.given_reranker,
             lender="" if models.rerank is settings.models.rerank else lender,
         )
         self.queue = await FileQueue.open(
@@ -221,17 +214,13 @@ class Opened:
             clock=clock,
             admission=Admission(live),
         )
-        self.resources.push_async_callback(self._stop_loops)
+        self.resources.push_async_callback(self.buffer.flush)
 
     @property
     def loops(self) -> list[BackgroundLoop]:
         """The loops that write what was taken in."""
         own = self.buffer.loop, self.memos.loop
         return [*own, self.budget.loop, self.watch.loop, self.tally.loop]
-
-    async def _stop_loops(self) -> None:
-        await asyncio.gather(*(loop.stop() for loop in self.loops))
-        await self.buffer.flush()
 
 
 def return_large_blocks() -> None:
