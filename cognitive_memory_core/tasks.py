@@ -250,13 +250,6 @@ async def completed(work: Awaitable[T]) -> T:
     raise cancelled
 
 
-async def together(*works: Awaitable[T]) -> list[T]:
-    """Run awaitables concurrently, each to its end; return their results in order, or raise the first failure."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    await asyncio.gather(*tasks, return_exceptions=True)
-    return [task.result() for task in tasks]
-
-
 async def in_thread(pool: Executor, work: Callable[[], T]) -> T:
     """Run blocking work in a thread of a pool and return its result; it goes on if its caller is cancelled."""
     return await asyncio.shield(asyncio.get_running_loop().run_in_executor(pool, work))

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 from urllib.parse import urlunsplit
 
 from .. import mcp_server, sentences
-from ..directory_owner import is_owned
 from ..domain.ids import checked_id
 from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
@@ -53,17 +52,17 @@ async def serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 class DirectoryExchange:
     """Answers an MCP client, over HTTP by the bot that owns the data directory, or by opening the directory itself.
 
-    The memory stays open between uses that follow each other closely.
+    The memory stays open between uses that follow each other closely; it answers one request at a time.
     """
 
     def __init__(self, bot: BotDirectory, scene: Scene, url: str) -> None:
         """Answer in ``scene``; ``url`` is where the bot listens."""
-        self._bot, self._scene, self._settings, self._data_dir = bot, scene, bot.settings, bot.data_dir
+        _ = bot.data_dir  # raises BadArgument at once if it is not known
+        self._bot, self._scene, self._settings = bot, scene, bot.settings
         token = self._settings.http.token.get_secret_value().strip()
         self._ask_bot = bot_exchange(url, token, scene) if token else None
-        self._lock, self._stack = asyncio.Lock(), AsyncExitStack()
+        self._turn, self._stack = asyncio.Lock(), AsyncExitStack()
         self._memory: CognitiveMemory | None = None
-        self._uses = 0
         self._releasing: asyncio.Task[None] | None = None
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -74,11 +73,8 @@ class DirectoryExchange:
         if (described := mcp_server.description(method)) is not None:
             return described
         try:
-            if self._memory or not await asyncio.to_thread(is_owned, self._data_dir):
-                with suppress(DirectoryInUse):  # a bot has started in this moment
-                    async with self._opened() as memory:
-                        caller = ToolCaller(memory, self._scene, self._settings)
-                        return await mcp_server.memory_exchange(caller)(method, params)
+            with suppress(DirectoryInUse):
+                return await self._answer_here(method, params)
             if self._ask_bot is None:
                 raise UnavailableError(sentences.command_line.BOT_SERVES_NO_HTTP)
             return await self._ask_bot(method, params)
@@ -89,33 +85,29 @@ class DirectoryExchange:
 
     async def close(self) -> None:
         """Release the directory at once."""
-        if self._releasing:
-            self._releasing.cancel()
-        async with self._lock:
+        async with self._turn:
+            if self._releasing:
+                self._releasing.cancel()
             await self._release()
 
-    @asynccontextmanager
-    async def _opened(self) -> AsyncGenerator[CognitiveMemory, None]:
-        """Yield the memory, after opening it if it is closed; raises what opening raises."""
-        async with self._lock:
+    async def _answer_here(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer from the memory, after opening it if it is closed; raises DirectoryInUse while a bot owns it."""
+        async with self._turn:
+            if self._releasing:
+                self._releasing.cancel()
             if self._memory is None:
                 opening = owning(self._bot, creates=self._bot.given_dir is not None, background=True)
                 self._memory = await self._stack.enter_async_context(opening)
-            memory = self._memory
-            self._uses += 1
-        try:
-            yield memory
-        finally:
-            self._uses -= 1
-            if self._releasing:
-                self._releasing.cancel()
-            self._releasing = asyncio.create_task(self._release_when_idle())
+            try:
+                caller = ToolCaller(self._memory, self._scene, self._settings)
+                return await mcp_server.memory_exchange(caller)(method, params)
+            finally:
+                self._releasing = asyncio.create_task(self._release_when_idle())
 
     async def _release_when_idle(self) -> None:
         await asyncio.sleep(IDLE)
-        async with self._lock:
-            if not self._uses:
-                await asyncio.shield(self._release())
+        async with self._turn:
+            await self._release()
 
     async def _release(self) -> None:
         if self._memory is not None:
