@@ -77,7 +77,7 @@ class Disk:
             with contextlib.suppress(OSError):  # another user's folder, or a file system without modes
                 self.act("chmod", os.chmod, folder, 0o700)
             if is_new:
-                self._sync(folder.parent)
+                self.sync_folder(folder.parent)
 
     def names(self, folder: Path | str) -> list[str]:
         """Return the names in a folder, unordered."""
@@ -106,13 +106,12 @@ class Disk:
 
     def create(self, path: Path | str, data: bytes) -> None:
         """Write a new file; it is durable once this returns."""
-        with refusals(path):
-            self._put(path, data)
-            try:
-                self._sync(_folder_of(path))
-            except OSError:
-                self.discard(path)
-                raise
+        self._put(path, data)
+        try:
+            self.sync_folder(_folder_of(path))
+        except StorageRefused:
+            self.discard(path)
+            raise
 
     def draft(self, path: Path, data: bytes) -> None:
         """Write a file that will be renamed; its content is durable on return, its name after :meth:`sync_folder`."""
@@ -121,9 +120,8 @@ class Disk:
 
     def rewrite(self, path: Path | str, data: bytes) -> None:
         """Replace a file's content atomically and durably."""
-        with refusals(path):
-            self._put(path, data)
-            self._sync(_folder_of(path))
+        self._put(path, data)
+        self.sync_folder(_folder_of(path))
 
     def move(self, source: Path | str, target: Path | str) -> None:
         """Rename atomically; durable after :meth:`sync_folder`. Raises Vanished if the source is gone."""
@@ -155,8 +153,17 @@ class Disk:
 
     def sync_folder(self, folder: Path | str) -> None:
         """Make the directory entries of a folder durable."""
+        if os.name == "nt":
+            return  # Windows has no fsync for directories
         with refusals(folder):
-            self._sync(folder)
+            descriptor = self.act("open", os.open, folder, os.O_RDONLY)
+            try:
+                self.act("fsync", os.fsync, descriptor)
+            except OSError as error:
+                if error.errno not in _NO_FOLDER_SYNC:
+                    raise
+            finally:
+                self.act("close", os.close, descriptor)
 
     def remove(self, path: Path | str) -> None:
         """Unlink a file; does nothing if it is gone."""
@@ -238,12 +245,13 @@ class Disk:
 
     def _put(self, path: Path | str, data: bytes) -> None:
         temp = os.fspath(path) + TEMP
-        self._fill(temp, io.BytesIO(data))
-        try:
-            self.act("replace", os.replace, temp, path)
-        except OSError:
-            self.discard(temp)
-            raise
+        with refusals(path):
+            self._fill(temp, io.BytesIO(data))
+            try:
+                self.act("replace", os.replace, temp, path)
+            except OSError:
+                self.discard(temp)
+                raise
 
     def _fill(self, path: Path | str, content: BinaryIO) -> None:
         self._check()
@@ -260,18 +268,6 @@ class Disk:
         except OSError:
             self.discard(path)
             raise
-
-    def _sync(self, folder: Path | str) -> None:
-        if os.name == "nt":
-            return  # Windows has no fsync for directories
-        descriptor = self.act("open", os.open, folder, os.O_RDONLY)
-        try:
-            self.act("fsync", os.fsync, descriptor)
-        except OSError as error:
-            if error.errno not in _NO_FOLDER_SYNC:
-                raise
-        finally:
-            self.act("close", os.close, descriptor)
 
 
 class Vanished(Exception):

@@ -266,28 +266,6 @@ def seen(task: asyncio.Future[Any]) -> None:
         task.exception()
 
 
-async def is_done(future: asyncio.Future[Any], seconds: float) -> bool:
-    """Wait for a future, at most so many seconds; return whether it is done. It goes on if it is not.
-
-    As :func:`asyncio.wait` does, in a third of the steps: a question waits three times.
-    """
-    loop = asyncio.get_running_loop()
-    waiter: asyncio.Future[None] = loop.create_future()
-
-    def end(_: object = None) -> None:
-        if not waiter.done():
-            waiter.set_result(None)
-
-    future.add_done_callback(end)
-    timer = loop.call_later(max(seconds, 0.0), end)
-    try:
-        await waiter
-    finally:
-        timer.cancel()
-        future.remove_done_callback(end)
-    return future.done()
-
-
 async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     """Return the result, or raise asyncio.TimeoutError after ``seconds``.
 
@@ -298,7 +276,8 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     if not task.done():
         task.add_done_callback(seen)
         try:
-            if not await is_done(task, seconds):
+            await asyncio.wait({task}, timeout=seconds)
+            if not task.done():
                 raise asyncio.TimeoutError
         finally:
             task.cancel()  # no effect on a finished task

@@ -47,11 +47,7 @@ def _checked(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
 
     @functools.wraps(method)
     async def call(self: object, *args: object, **kwargs: object) -> object:
-        plain = hints()
-        checked = [
-            value if type(value) is plain[name] and type(value) is not str else admitted(name, value)
-            for name, value in zip(defaults, args, strict=False)
-        ]
+        checked = [admitted(name, value) for name, value in zip(defaults, args, strict=False)]
         named = {name: admitted(name, value) for name, value in kwargs.items()}
         return await method(self, *checked, *args[len(defaults) :], **named)
 

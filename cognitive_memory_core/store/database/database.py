@@ -24,7 +24,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from ... import sentences
 from ...disk import refusals
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
-from ...tasks import is_done, is_out_of_threads, seen
+from ...tasks import is_out_of_threads, seen
 from . import migrations
 from .connections import STEPS, SnapshotConnection, opened_for_reading, opened_for_writing, snapshot
 
@@ -126,7 +126,8 @@ class Database:
         step = self.read(watched)
         step.add_done_callback(seen)
         try:
-            if not await is_done(step, seconds):
+            await asyncio.wait({step}, timeout=seconds)
+            if not step.done():
                 raise asyncio.TimeoutError
         finally:
             over.set()
