@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -26,15 +26,13 @@ class Durations:
 
 
 @contextmanager
-def timed(
-    durations: dict[str, Durations], operation: str, clock: Callable[[], float] = time.perf_counter
-) -> Generator[None, None, None]:
+def timed(durations: dict[str, Durations], operation: str) -> Generator[None, None, None]:
     """Measure how long the ``with`` block takes, and add it to the durations of ``operation``."""
-    began = clock()
+    began = time.perf_counter()
     try:
         yield
     finally:
-        took, before = clock() - began, durations.get(operation, Durations(operation))
+        took, before = time.perf_counter() - began, durations.get(operation, Durations(operation))
         counts = list(before.counts)
         counts[bisect_left(BOUNDS, took)] += 1
         durations[operation] = Durations(operation, tuple(counts), before.seconds + took)

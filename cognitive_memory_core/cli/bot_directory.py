@@ -97,9 +97,9 @@ class BotDirectory:
         return self.configuration.settings
 
 
-def bot_directory(arguments: argparse.Namespace, environ: Mapping[str, str] | None = None) -> BotDirectory:
+def bot_directory(arguments: argparse.Namespace) -> BotDirectory:
     """Read the .env files that the arguments name; raises BadArgument for one that is missing or unreadable."""
-    environ = {name.lower(): value for name, value in (os.environ if environ is None else environ).items()}
+    environ = {name.lower(): value for name, value in os.environ.items()}
     named: Path | None = arguments.env
     if named is not None and not named.is_file():
         raise BadArgument(sentences.command_line.NO_SUCH_FILE.format(path=named))

@@ -7,7 +7,6 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 from .. import sentences
 from ..domain.job import JobContext
@@ -43,7 +42,6 @@ class Compressor:
 
     summariser: ModelSummariser | None = None
     hide: Callable[[str], str] = str
-    patience: float = PATIENCE
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
         """Return a summary of older lines and the newest lines as ``name(id)：text``, in at most ``budget`` tokens.
@@ -71,7 +69,7 @@ class Compressor:
         """
         inside = room - token_count(sentences.context.SUMMED_UP.format(summary="\n"))
         try:
-            written = await with_timeout(self.patience, summariser.summary(lines, inside))
+            written = await with_timeout(PATIENCE, summariser.summary(lines, inside))
             fitting = whole = self.hide(defused(written)).translate(_INNER)
             if not any(map(str.isalnum, whole)):
                 raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
@@ -87,12 +85,10 @@ class Compressor:
         return sentences.context.SUMMED_UP.format(summary=fitting)
 
 
-def checked_dialogue(messages: object) -> tuple[Message, ...]:
-    """Return the distinct messages, oldest first; raises BadArgument for anything but an iterable of Message."""
-    if isinstance(messages, str | bytes) or not isinstance(messages, Iterable):
-        raise BadArgument(sentences.caller.bad_value("messages", messages, "一列 Message"))
+def checked_dialogue(messages: Iterable[object]) -> tuple[Message, ...]:
+    """Return the distinct messages, oldest first; raises BadArgument if one of them is no Message."""
     once: dict[tuple[Scope, str], Message] = {}
-    for message in cast("Iterable[object]", messages):
+    for message in messages:
         if not isinstance(message, Message):
             raise BadArgument(sentences.caller.bad_value("messages", message, "一列 Message"))
         once.setdefault((message.scene.scope, message.id), message)
