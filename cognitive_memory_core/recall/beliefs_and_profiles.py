@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import mul
@@ -55,38 +54,31 @@ class BeliefSearch:
         """
         said = clean_text(query[:BELIEF_QUERY]).strip()
         vector = await vector_of(self.embedder, said) if said else None
-        rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
-        hits = await asyncio.to_thread(self._ranked, scope, rows, said, worded)
+        hits = await self.vectors.database.read(self._ranked, scope, said, vector, worded)
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
     def of_turn(
-        self, connection: Snapshot, scope: Scope, query: str, vector: Vector | None, worded: Worded
+        self, connection: Snapshot, scope: Scope, said: str, vector: Vector | None, worded: Worded
     ) -> list[Belief]:
         """Return up to :data:`MOST_SHOWN` beliefs of a place to show, the most relevant and strongest first.
 
         Beliefs that are asleep (too weak) are left out. Without ``vector`` relevance is by words only.
         """
-        rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
-        if not rows:  # as in most places
-            return []
-        said = clean_text(query[:BELIEF_QUERY]).strip()
-        hits = [hit for hit in self._ranked(scope, rows, said, worded) if not hit.belief.is_asleep]
+        hits = self._ranked(connection, scope, said[:BELIEF_QUERY], vector, worded)
+        hits = [hit for hit in hits if not hit.belief.is_asleep]
         hits.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
         return [hit.belief for hit in hits[:MOST_SHOWN]]
 
     def _ranked(
-        self, scope: Scope, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded
+        self, connection: Snapshot, scope: Scope, said: str, vector: Vector | None, worded: Worded
     ) -> list[BeliefHit]:
+        rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
         shown = [(belief, cosine) for row, cosine in rows if (belief := worded(scope, row))]
-        terms, similarity = tuple(query_terms(said)), self.embedder.calibration.similarity
-        texts = [terms_of(belief.statement, *belief.tags) for belief, _ in shown]
-        words = covered(terms, texts) if terms else [0.0] * len(shown)
-        weight, hits = self.settings.current.query.lexical_weight, list[BeliefHit]()
-        for (belief, cosine), lexical in zip(shown, words, strict=True):
-            score = lexical
-            if cosine is not None and math.isfinite(cosine):
-                score = (1.0 - weight) * similarity(cosine) + weight * lexical
-            hits.append(BeliefHit(belief, score))
+        if not shown:  # as in most places
+            return []
+        texts, cosines = [(one.statement, *one.tags) for one, _ in shown], [cosine for _, cosine in shown]
+        scores = _scores(said, texts, cosines, self.embedder, self.settings.current)
+        hits = [BeliefHit(belief, score) for (belief, _), score in zip(shown, scores, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, -hit.belief.strength))
 
 
@@ -113,45 +105,29 @@ class TurnProfiles:
         return {one for profile in every for ids in events_of_lines(profile).values() for one in ids}
 
 
+@dataclass(frozen=True)
 class ProfileReader:
-    """Reads profiles and writes nothing.
+    """Reads profiles, on a reading thread; writes nothing.
 
     Left out are profiles of people who opted out, unreadable and empty ones, and those from which withdrawn facts have
-    yet to be removed. Withdrawals are looked up before a profile is read, so that none read before a withdrawal is
-    shown.
+    yet to be removed: ``facts`` lists these, and is asked before a profile is read, so that none read before a
+    withdrawal is shown. Texts have present ``names``.
     """
 
-    def __init__(
-        self,
-        store: FileProfiles,
-        index: ProfileIndex,
-        embedder: Embedder,
-        consent: Consent,
-        settings: Live[Settings],
-        *,
-        facts: FactBook,
-        names: CurrentNames,
-    ) -> None:
-        """Create over a store and its index; ``facts`` lists the profiles from which facts have yet to be removed.
-
-        ``names`` puts present names into a profile's text.
-        """
-        self._facts = facts
-        self._store = store
-        self._index = index
-        self._embedder = embedder
-        self._consent = consent
-        self._settings = settings
-        self._names = names
+    store: FileProfiles
+    index: ProfileIndex
+    embedder: Embedder
+    consent: Consent
+    settings: Live[Settings]
+    facts: FactBook
+    names: CurrentNames
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
         """Return a profile, redacted and with present names; None if there is none or the class leaves it out.
 
         Raises NotPermitted if the scene may not read it (even if there is none), UnavailableError if a store fails.
         """
-        if not (self._consent.may_read_profile(scene, key) and await self._is_known(scene, key)):
-            raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
-        return await self._read(scene, key)
+        return await self.names.book.database.read(self._permitted, scene, [key])
 
     async def asked(self, scene: Scene, entity_type: object, entity_id: object) -> Profile | None:
         """Return the profile for ``entity_type`` and ``entity_id`` as :meth:`find` does; also raises BadArgument.
@@ -160,10 +136,8 @@ class ProfileReader:
         the person's member profile.
         """
         key = ProfileKey.asked(scene, entity_type, entity_id)
-        opened = self._opened(scene, key) if entity_type == "user" else None
-        if opened and await self._is_known(scene, opened) and (found := await self._read(scene, opened)):
-            return found
-        return await self.find(scene, key)
+        keys = self._keys_of(scene, key.user_id) if entity_type == "user" else [key]
+        return await self.names.book.database.read(self._permitted, scene, keys)
 
     async def search(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
@@ -174,28 +148,17 @@ class ProfileReader:
         and 0.15 or more. A query that is exactly a name or id puts that profile first, with relevance 1. In a group,
         "user" includes members. An unavailable embedder or index makes the result smaller and raises no error.
         """
-        settings = self._settings.current
         said = clean_text(query[:QUERY_LENGTH]).strip()
-        kinds = ("user", "member") if scene.kind == "group" and entity_type == "user" else (entity_type,)
-        rows = await self._readable(scene) if query_terms(said) else []
-        rows = [row for row in rows if entity_type is None or row[0].key.entity_type in kinds]
-        if not rows:
+        if not query_terms(said):
             return []
-        vector = await vector_of(self._embedder, said)
-        given = rows, said, vector, self._embedder, settings, self._consent.redacted
-        hits = await asyncio.to_thread(ranked, *given)
-        wanted = settings.query.profile_top_k if top_k is None else top_k
-        best = [hit for hit in hits if self._consent.admits_profile(scene, hit.profile.key)]  # by present consent
-        if scene.kind == "group" and entity_type != "member":  # of a member and a shared profile only the better one
-            once: dict[str, ProfileHit] = {}
-            for hit in best:
-                once.setdefault(hit.profile.key.user_id, hit)  # a group profile has the id ""; there is only one
-            best = [*once.values()]
-        best = best[: min(max(wanted, 0), MAX_RESULTS)]
-        return [
-            replace(hit, profile=profile)
-            for hit, profile in zip(best, await self._names.of([hit.profile for hit in best]), strict=True)
-        ]
+        vector = await vector_of(self.embedder, said)
+        wanted = self.settings.current.query.profile_top_k if top_k is None else top_k
+        most = min(max(wanted, 0), MAX_RESULTS)
+        try:
+            reading = self.names.book.database.read(self._found, scene, said, vector, entity_type, most)
+            return await with_timeout(PATIENCE, reading)
+        except AWAY:
+            return []
 
     def of_turn(self, connection: Snapshot, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
         """Return the profiles of a scene's speaker, of its group and of the people named in a turn; blocking.
@@ -203,75 +166,125 @@ class ProfileReader:
         None for an operator, for people who opted out, and for the group of a private chat. ``named`` are ids of people
         whose names are known in the group; they are ignored outside groups. A file that fails is left out.
         """
-        hidden, hidden_people = at_once(self._facts.keys_to_update, connection), self._consent.opted_out
+        hidden, hidden_people = at_once(self.facts.keys_to_update, connection), self.consent.opted_out
         others = [one for one in named if scene.kind == "group" and one not in {*hidden_people, scene.user_id}]
-        failed: list[ProfileKey] = []
+        is_whole = True
 
-        def shown(key: ProfileKey) -> Profile | None:
+        def first(keys: Sequence[ProfileKey]) -> Profile | None:
+            nonlocal is_whole
             try:
-                profile = None if key in hidden else self._store.read(key)
-                if profile is None or not _is_told(profile, key):
-                    return None
-                return self._consent.profile(scene, *self._names.present(connection, [profile]))
+                return self._first(connection, scene, keys, hidden)
             except AWAY:
-                failed.append(key)
+                is_whole = False
                 return None
 
-        def of_person(user_id: str) -> Profile | None:
-            key, failed_before = ProfileKey.asked(scene, "user", user_id), len(failed)
-            opened = self._opened(scene, key)
-            found = shown(opened) if opened else None
-            return found if found or len(failed) > failed_before else shown(key)
-
-        found = {one: profile for one in others if (profile := of_person(one))}
-        admins = at_once(self._names.book.admins, connection, scene.scope, others) if others else ()
+        found = {one: profile for one in others if (profile := first(self._keys_of(scene, one)))}
+        admins = at_once(self.names.book.admins, connection, scene.scope, others) if others else ()
         is_left_out = scene.kind == "operator" or scene.user_id in hidden_people
-        asker = None if is_left_out else of_person(scene.user_id)
-        group = shown(ProfileKey.group(scene.group_id, scene.agent)) if scene.group_id else None
-        return TurnProfiles(asker, group, not failed, found, admins)
+        asker = None if is_left_out else first(self._keys_of(scene, scene.user_id))
+        group = first([ProfileKey.group(scene.group_id, scene.agent)]) if scene.group_id else None
+        return TurnProfiles(asker, group, is_whole, found, admins)
 
-    async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
-        """Return whether the asking group knows a shared profile's person, because an id alone gives no access."""
-        if scene.kind != "group" or key.entity_type != "user" or key.user_id == scene.user_id:
-            return True
-        rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
-        return any(profile.key == key for profile, _ in rows)
+    def _keys_of(self, scene: Scene, user_id: str) -> list[ProfileKey]:
+        """Return under which keys a person's profile is looked for: in a group a shared one before the member's."""
+        key = ProfileKey.asked(scene, "user", user_id)
+        is_shared = key.entity_type == "member" and self.consent.is_shared(user_id)
+        return [ProfileKey.user(user_id, scene.agent), key] if is_shared else [key]
 
-    def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
-        """Return the key of the shared profile to prefer to a member's; None if the person does not share it."""
-        is_shared = key.entity_type == "member" and self._consent.is_shared(key.user_id)
-        return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
+    def _first(
+        self, connection: Snapshot, scene: Scene, keys: Sequence[ProfileKey], hidden: Collection[ProfileKey]
+    ) -> Profile | None:
+        """Return the first of some profiles that is stored and not left out, as the scene may see it; else None."""
+        for key in keys:
+            profile = None if key in hidden else self.store.read(key)
+            if profile is not None and _is_told(profile, key):
+                shown = self.consent.profile(scene, *self.names.present(connection, [profile]))
+                if shown is not None:
+                    return shown
+        return None
 
-    async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        if key in await self._facts.keys_to_update():
-            return None
-        profile = await self._store.find(key)
-        if profile is None or not _is_told(profile, key):
-            return None
-        return self._consent.profile(scene, *await self._names.of([profile]))
+    def _permitted(self, connection: Snapshot, scene: Scene, keys: Sequence[ProfileKey]) -> Profile | None:
+        """Return the first of some profiles that the scene may read; raise NotPermitted if the last is none of them.
 
-    async def _readable(self, scene: Scene) -> list[tuple[Profile, Vector | None]]:
-        """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
-        shared = self._consent.sharing_people
-        fingerprint = self._embedder.fingerprint
-        try:
-            reading = asyncio.gather(self._facts.keys_to_update(), self._index.readable(scene, shared, fingerprint))
-            hidden, rows = await with_timeout(PATIENCE, reading)
-        except AWAY:
-            return []
-        shown = (row for row in rows if row[0].key not in hidden and _is_told(row[0], row[0].key))
-        return [row for row in shown if self._consent.admits_profile(scene, row[0].key)]
+        In a group an id alone gives no access to a shared profile: the index must know its person there.
+        """
+        permitted = [key for key in keys if self.consent.may_read_profile(scene, key)]
+        shared = [one for one in permitted if one.entity_type == "user" and one.user_id != scene.user_id]
+        if scene.kind == "group" and shared:
+            people = {key.user_id for key in shared}
+            rows = at_once(self.index.readable, connection, scene, people, self.embedder.fingerprint)
+            known = {profile.key for profile, _ in rows}
+            permitted = [key for key in permitted if key not in shared or key in known]
+        if keys[-1] not in permitted:
+            raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
+        return self._first(connection, scene, permitted, at_once(self.facts.keys_to_update, connection))
+
+    def _found(
+        self,
+        connection: Snapshot,
+        scene: Scene,
+        said: str,
+        vector: Vector | None,
+        entity_type: EntityType | None,
+        most: int,
+    ) -> list[ProfileHit]:
+        """Rank the profiles that the scene may read, by the text that it may see: redacted words never match.
+
+        A vector that is missing or of another length leaves the words alone.
+        """
+        hidden, consent = at_once(self.facts.keys_to_update, connection), self.consent
+        kinds = {"user", "member"} if scene.kind == "group" and entity_type == "user" else {entity_type}
+        rows = at_once(self.index.readable, connection, scene, consent.sharing_people, self.embedder.fingerprint)
+        shown, cosines = list[Profile](), list[float | None]()
+        for profile, own in rows:
+            key = profile.key
+            is_wanted = entity_type is None or key.entity_type in kinds
+            if is_wanted and key not in hidden and _is_told(profile, key) and consent.admits_profile(scene, key):
+                shown.append(consent.redacted(profile))
+                is_comparable = vector is not None and own is not None and len(vector) == len(own)
+                cosines.append(sum(map(mul, vector or (), own or ())) if is_comparable else None)
+        texts, settings = [(one.name, *one.tags, one.summary) for one in shown], self.settings.current
+        named, hits = said.casefold().lstrip("@"), list[tuple[bool, ProfileHit]]()
+        for profile, score in zip(shown, _scores(said, texts, cosines, self.embedder, settings), strict=True):
+            name, identifier = clean_name(profile.name).casefold(), profile.key.user_id or profile.key.group_id
+            is_named = named in {name, identifier, f"{name}({identifier})"}
+            hits.append((is_named, ProfileHit(profile, 1.0 if is_named else score)))
+        hits.sort(key=lambda one: (-one[1].score, not one[0]))
+        floor = max(settings.query.min_relevance, LEAST)
+        best = [hit for _, hit in hits if hit.score >= floor]
+        if scene.kind == "group" and entity_type != "member":  # of a member and a shared profile only the better one
+            best = list({hit.profile.key.user_id: hit for hit in reversed(best)}.values())[::-1]
+        best = best[:most]
+        present = self.names.present(connection, [hit.profile for hit in best])
+        return [replace(hit, profile=profile) for hit, profile in zip(best, present, strict=True)]
 
 
-def covered(terms: Sequence[str], texts: Sequence[frozenset[str]]) -> list[float]:
+def _scores(
+    said: str,
+    texts: Sequence[Sequence[str]],
+    cosines: Sequence[float | None],
+    embedder: Embedder,
+    settings: Settings,
+) -> list[float]:
+    """Return how relevant some texts are to a query: by words and, where there is a cosine, by meaning."""
+    words, weight = covered(query_terms(said), [terms_of(*text) for text in texts]), settings.query.lexical_weight
+    return [
+        (1.0 - weight) * embedder.calibration.similarity(cosine) + weight * lexical
+        if cosine is not None and math.isfinite(cosine)
+        else lexical
+        for cosine, lexical in zip(cosines, words, strict=True)
+    ]
+
+
+def covered(terms: Iterable[str], texts: Sequence[frozenset[str]]) -> list[float]:
     """Return, for each text, the share of the query's term weight that the text contains, saturating, in [0, 1].
 
     A term weighs more the rarer it is in the language and among the texts; one that no text has weighs as if one text
     had it. Of a long query only the heaviest terms count, as many as are searched.
     """
-    if not texts:
-        return []
     count, asked = len(texts), frozenset(terms)
+    if not texts or not asked:
+        return [0.0] * count
     common = [asked & text for text in texts]
     having = Counter(chain.from_iterable(common))
     rarity = [math.log1p(count / number) for number in range(1, count + 1)]  # of a term that so many texts have
@@ -322,36 +335,6 @@ def _nearest(said: str, quotes: Sequence[Quote], voice: str) -> Quote:
 def _is_told(profile: Profile, key: ProfileKey) -> bool:
     """Return whether a file under a key holds that profile, with words."""
     return profile.key == key and bool(profile.tags or profile.summary.strip())
-
-
-def ranked(
-    rows: Sequence[tuple[Profile, Vector | None]],
-    said: str,
-    vector: Vector | None,
-    embedder: Embedder,
-    settings: Settings,
-    as_shown: Callable[[Profile], Profile],
-) -> list[ProfileHit]:
-    """Rank profiles, best first, by the text that ``as_shown`` returns, so that redacted words never match.
-
-    A query that is exactly the name or id of a profile's subject has relevance 1 for it. Vectors have length 1, which
-    is not checked; one that is missing or of another length leaves the words alone.
-    """
-    weight, floor = settings.query.lexical_weight, max(settings.query.min_relevance, LEAST)
-    terms, named = tuple(query_terms(said)), said.casefold().lstrip("@")
-    shown = [as_shown(profile) for profile, _ in rows]
-    texts = [terms_of(one.name, *one.tags, one.summary) for one in shown]
-    hits: list[tuple[bool, ProfileHit]] = []
-    for (_, own), profile, lexical in zip(rows, shown, covered(terms, texts), strict=True):
-        name, identifier = clean_name(profile.name).casefold(), profile.key.user_id or profile.key.group_id
-        is_named, score = named in {name, identifier, f"{name}({identifier})"}, lexical
-        if vector is not None and own is not None and len(vector) == len(own):
-            cosine = sum(map(mul, vector, own))
-            if math.isfinite(cosine):
-                score = (1.0 - weight) * embedder.calibration.similarity(cosine) + weight * lexical
-        hits.append((is_named, ProfileHit(profile, 1.0 if is_named else score)))
-    relevant = (one for one in hits if one[1].score > 0.0 and one[1].score >= floor)
-    return [hit for _, hit in sorted(relevant, key=lambda one: (-one[1].score, not one[0]))]
 
 
 async def vector_of(embedder: Embedder, said: str, seconds: float = PATIENCE) -> Vector | None:

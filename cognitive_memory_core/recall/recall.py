@@ -7,6 +7,7 @@ import math
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
@@ -22,7 +23,7 @@ from ..store.database.database import Snapshot
 from ..tasks import AWAY, PATIENCE, is_out_of_threads, seen, with_timeout
 from ..text.query import Query
 from .beliefs_and_profiles import vector_of
-from .one_pass import Answer, ContextAnswer, Question, Sources, read_context, read_hits, read_memos
+from .one_pass import ContextPass, Pass, SearchPass, Sources
 from .ranking import Explanation
 from .render import newest, rendered, section_tokens
 
@@ -30,7 +31,7 @@ LONG = 300  # characters; a longer query is parsed in a thread
 FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 LAST_STEPS = 0.2  # share of the time limit that is left to the pass when a model is late
 T = TypeVar("T")
-AnAnswer = TypeVar("AnAnswer", bound=Answer)
+APass = TypeVar("APass", bound=Pass)
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ class Recall:
 
         ``shown`` are ids of messages of the place that are not quoted; None: the message being answered.
         """
-        answer, context = await self._built(scene, text, budget, self._settings.current, shown)
-        self._tally.recalled(answer.event_ids)
+        found, context = await self._built(scene, text, budget, self._settings.current, shown)
+        self._tally.recalled([event.id for event in found.events])
         return context
 
     async def explained(
@@ -85,19 +86,19 @@ class Recall:
     ) -> Explanation:
         """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
         used, consent = settings or self._settings.current, self.sources.consent
-        answer, context = await self._built(scene, text, budget, used, None, explains=True)
+        found, context = await self._built(scene, text, budget, used, None, explains=True)
         kept = {section.title: len(section.lines) for section in context.sections}
-        events = answer.events[: kept.get(sentences.context.TITLE_EVENTS, 0)]
-        quotes = answer.quotes[: kept.get(sentences.context.TITLE_QUOTATIONS, 0)]
+        events = found.events[: kept.get(sentences.context.TITLE_EVENTS, 0)]
+        quotes = found.quotes[: kept.get(sentences.context.TITLE_QUOTATIONS, 0)]
         context = replace(context, sources=(*(one.id for one in events), *(one.line.id for one in quotes)))
-        for rank, line in enumerate(answer.quotes, 1):
+        for rank, line in enumerate(found.quotes, 1):
             line.rank = rank
-        for line in answer.lines:
+        for line in found.lines:
             line.cut = line.cut or (None if line.rank else "limit")
-        lines = sorted(answer.lines, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        lines = sorted(found.lines, key=lambda one: (one.rank == 0, one.rank, -one.score))
         readable = consent.present_filter(scene)
-        found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
-        visible = [one for one in found if readable.admits(one.event)]
+        candidates = sorted(found.candidates, key=lambda one: (one.rank == 0, one.rank, -one.score))
+        visible = [one for one in candidates if readable.admits(one.event)]
         named = await self.sources.names.of([one.event for one in visible])
 
         def redacted() -> Explanation:  # hundreds of texts take a while
@@ -113,13 +114,13 @@ class Recall:
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
         """Build the context for ``enabled=false``: recent memos only."""
-        question = await self._question(self.sources.consent.present_filter(scene), "", self._settings.current)
-        answer = ContextAnswer(question, {"": "disabled"})
-        waiting = self._waiting_memos(scene.scope) if scene.has_place else []
+        settings, read_filter = self._settings.current, self.sources.consent.present_filter(scene)
+        empty = ContextPass(self.sources, read_filter, Query(""), settings, self.sources.clock.now())
+        empty.missing[""] = "disabled"
         if scene.has_place:
-            answer.missing["notes"] = "ledger"
-            answer = await self._answered(answer, read_memos)
-        return rendered(answer, waiting, budget)
+            empty.memos, empty.missing["notes"] = self._waiting_memos(scene.scope), "ledger"
+            empty = await self._carried_out(empty, ContextPass.read_memos)
+        return rendered(empty, budget)
 
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of a place, newest last, including those of jobs still in the queue.
@@ -138,18 +139,21 @@ class Recall:
 
         A query without terms finds nothing. A hit on the log has the surrounding lines that the scene may read.
         """
-        question, kinds = await self._question(read_filter, text, self._settings.current), set(read_filter.kinds)
-        if top_k <= 0 or not question.query.terms:
+        settings, kinds = self._settings.current, read_filter.kinds
+        now, query = await self._parsed(read_filter.scene, text, settings)
+        if top_k <= 0 or not query.terms:
             return SearchResult()
-        answer = Answer(question)
-        if "message" in kinds:
-            answer.missing["lines"] = "lexical"
+        events = replace(read_filter, kinds=tuple(kind for kind in kinds if kind != "message"))
+        search = SearchPass(self.sources, events, query, settings, now, top_k=top_k)
+        search.of_lines, search.of_events = "message" in kinds, set(kinds) != {"message"}
+        if search.of_lines:
+            search.missing["lines"] = "lexical"
             if self._flush is not None:
                 with suppress(*AWAY):  # a log whose writes fail may still be readable
                     await with_timeout(self._patience * FLUSHING, self._flush())
-        answer.missing |= {"words": "lexical", "vectors": "vectors"} if kinds != {"message"} else {}
-        answer = await self._answered(answer, partial(read_hits, top_k=top_k))
-        return SearchResult(tuple(answer.hits), answer.degraded)
+        search.missing |= {"words": "lexical", "vectors": "vectors"} if search.of_events else {}
+        search = await self._carried_out(search, SearchPass.read)
+        return SearchResult(tuple(search.hits), search.degraded)
 
     async def _built(
         self,
@@ -160,52 +164,48 @@ class Recall:
         shown: Collection[str] | None,
         *,
         explains: bool = False,
-    ) -> tuple[ContextAnswer, Context]:
+    ) -> tuple[ContextPass, Context]:
         limits, read_filter = settings.query, self.sources.consent.present_filter(scene)
-        question = await self._question(read_filter, text, settings, explains=explains)
-        if question.query.says_little:  # a greeting asks for nothing
-            question.query = replace(question.query, terms=())
-        answer = ContextAnswer(question, shown=shown)
-        missing = {"notes": "ledger"} if scene.has_place else {}
-        if question.query.terms:
-            missing |= {"lines": "lexical"} if limits.auto_messages_k else {}
-            missing |= {"words": "lexical", "vectors": "vectors"} if limits.auto_top_k > 0 else {}
-            missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
+        now, query = await self._parsed(scene, text, settings)
+        if query.says_little:  # a greeting asks for nothing
+            query = replace(query, terms=())
+        begun = ContextPass(self.sources, read_filter, query, settings, now, explains, shown=shown)
+        if scene.has_place:
+            begun.memos, begun.missing["notes"] = self._waiting_memos(scene.scope), "ledger"
+        if query.terms:
+            begun.missing |= {"lines": "lexical"} if limits.auto_messages_k else {}
+            begun.missing |= {"words": "lexical", "vectors": "vectors"} if limits.auto_top_k > 0 else {}
+            begun.missing |= {"beliefs": "ledger"} if self.sources.beliefs and scene.group_id else {}
         if self.sources.profiles:
-            missing["profiles"] = "profiles"
-        answer.missing = missing
-        waiting = self._waiting_memos(scene.scope) if scene.has_place else []  # before the stored ones are read
-        answer = await self._answered(answer, read_context)
-        return answer, rendered(answer, waiting, budget)
+            begun.missing["profiles"] = "profiles"
+        found = await self._carried_out(begun, ContextPass.read)
+        return found, rendered(found, budget)
 
-    async def _question(
-        self, read_filter: ReadFilter, text: str, settings: Settings, *, explains: bool = False
-    ) -> Question:
-        """Parse a question, as if nobody were known in its place."""
+    async def _parsed(self, scene: Scene, text: str, settings: Settings) -> tuple[datetime, Query]:
+        """Return when a question is asked, and the question, parsed as if nobody were known in its place."""
         now = self.sources.clock.now()
-        parse = partial(Query.of, text, read_filter.scene, now.astimezone(settings.zone))
-        query = await asyncio.to_thread(parse) if len(text) > LONG else parse()
-        return Question(self.sources, read_filter, query, settings, now, explains)
+        parse = partial(Query.of, text, scene, now.astimezone(settings.zone))
+        return now, await asyncio.to_thread(parse) if len(text) > LONG else parse()
 
-    async def _answered(self, answer: AnAnswer, read: Callable[[AnAnswer, Snapshot], None]) -> AnAnswer:
-        """Fill an answer by ``read(answer, snapshot)``; what is not read when it fails or is late stays missing.
+    async def _carried_out(self, begun: APass, read: Callable[[APass, Snapshot], None]) -> APass:
+        """Carry out a pass by ``read``; what is not read when it fails or is late stays missing.
 
-        The query's vector comes first. What a pass then wants to be told is asked for, and the next pass reads with it.
+        The query's vector comes first. What a pass then wants to be told is asked for, and the next one reads with it.
         """
-        last, question, missing = answer, answer.question, dict(answer.missing)
+        last, missing = begun, dict(begun.missing)
         end = asyncio.get_running_loop().time() + self._patience
 
         async def carried_out() -> None:
             nonlocal last
             if "vectors" in missing:
-                query, has_model = question.query, question.settings.models.embedding.model_name
+                query, has_model = begun.query, begun.settings.models.embedding.model_name
                 said = query.text if has_model else query.said or query.text  # place and asker only for a real model
-                question.vector = await vector_of(self.sources.embedder, said, self._patience)
-                if question.vector is None:
-                    answer.missing["vectors"] = missing["vectors"] = "embedding"
-            await self._read(partial(read, answer), end)
-            while told := await self._told(last, end):
-                fresh = replace(answer, question=told, missing=dict(missing))
+                begun.vector = await vector_of(self.sources.embedder, said, self._patience)
+                if begun.vector is None:
+                    begun.missing["vectors"] = missing["vectors"] = "embedding"
+            await self._read(partial(read, begun), end)
+            while fresh := await self._told(last, end):
+                fresh.missing = dict(missing)
                 await self._read(partial(read, fresh), end)
                 last = fresh
             if last.failure is not None:
@@ -220,22 +220,22 @@ class Recall:
                 raise
         return last
 
-    async def _told(self, answer: Answer, end: float) -> Question | None:
-        """Ask for what a pass wants, rows of a wide index, then a reranker's scores; return the question with them.
+    async def _told(self, last: APass, end: float) -> APass | None:
+        """Ask for what a pass wants, rows of a wide index, then a reranker's scores; return the next pass, with them.
 
         None if it wants or gets nothing.
         """
-        question, sources = answer.question, self.sources
-        if answer.wide_wanted and sources.wide_index and question.vector is not None:
-            rows = sources.wide_index(question.vector, question.read_filter, answer.wide_wanted)
-            return replace(question, wide_rows=await self._awaited(rows, end) or ())
-        if answer.to_rerank and sources.reranker and question.scores is None:
-            answer.missing["rerank"] = "rerank"
-            texts = [one.event.text for one in answer.to_rerank]
-            scores = await self._awaited(sources.reranker.scores(question.query.text, texts), end) or ()
+        sources = self.sources
+        if last.wide_wanted and sources.wide_index and last.vector is not None:
+            rows = sources.wide_index(last.vector, last.read_filter, last.wide_wanted)
+            return replace(last, wide_rows=await self._awaited(rows, end) or ())
+        if last.to_rerank and sources.reranker and last.scores is None:
+            last.missing["rerank"] = "rerank"
+            texts = [one.event.text for one in last.to_rerank]
+            scores = await self._awaited(sources.reranker.scores(last.query.text, texts), end) or ()
             if len(scores) == len(texts) and all(map(math.isfinite, scores)):
-                given = zip(answer.to_rerank, scores, strict=True)
-                return replace(question, scores={one.event.id: score for one, score in given})
+                given = zip(last.to_rerank, scores, strict=True)
+                return replace(last, scores={one.event.id: score for one, score in given})
         return None
 
     async def _read(self, a_pass: Callable[[Snapshot], None], end: float) -> None:

@@ -28,7 +28,7 @@ from ..text.speakers import name_and_id, spoken
 from ..text.tokens import sentences_of, token_count
 from .beliefs_and_profiles import tags_by_hand, words_of_lines
 from .names import Names, with_present_names
-from .one_pass import ContextAnswer
+from .one_pass import ContextPass
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
@@ -51,44 +51,42 @@ _ID = re.compile(r"\(([0-9A-Za-z_-]{1,128})\)")
 _HEADING = re.compile(r"#{2,6}|#[ \t]")
 
 
-def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None) -> Context:
-    """Render what was found, checked again, with the memos that wait in the queue."""
-    question, profiles, titles = answer.question, answer.profiles, sentences.context
-    scene, consent = question.read_filter.scene, question.sources.consent
-    settings, names = question.settings, question.names
-    zone, hidden = settings.zone, consent.opted_out
-    here = answer.people.get(scene.scope, NOBODY) if scene.has_place else NOBODY
-    admits, admits_line = (readable := consent.present_filter(scene)).admits, readable.admits_line
+def rendered(found: ContextPass, budget: int | None) -> Context:
+    """Render what a pass found, checked again."""
+    profiles, titles, names, settings = found.profiles, sentences.context, found.names, found.settings
+    scene, consent, zone = found.read_filter.scene, found.sources.consent, settings.zone
+    hidden, readable = consent.opted_out, consent.present_filter(scene)
+    here = found.people.get(scene.scope, NOBODY) if scene.has_place else NOBODY
     # an operator may see more pins than their own, and a person who opted out sees their own in the list of pins only
-    own = [one for one in answer.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
-    memos = newest((*answer.memos, *waiting), settings.query.recent_end_summaries_inject_k)
+    own = [one for one in found.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
+    memos = newest(found.memos, settings.query.recent_end_summaries_inject_k)
     memos = [memo for memo in memos if consent.admits(scene, memo)]
-    facts, persons = {event.id: event for event in answer.facts if admits(event)}, list[str]()
+    facts, persons = {event.id: event for event in found.facts if readable.admits(event)}, list[str]()
 
     def original(profile: Profile) -> Original:
         words = words_of_lines(profile, facts, hidden).items()
         return {said: words_beside(said, quote, zone, here, is_own=bool(profile.key.user_id)) for said, quote in words}
 
-    for one in question.named:
+    for one in found.named:
         profile = consent.profile(scene, profiles.named.get(one.id))
         words = original(profile) if profile else NO_WORDS
         persons += named_lines(one, profile, words, is_admin=one.id in profiles.admins)
     if person := consent.profile(scene, profiles.person):
         persons += profile_lines(person, scene.user_name, original(person), is_admin=scene.is_admin)
     if group := consent.profile(scene, profiles.group):  # what its shown beliefs say is not said twice
-        group = group.without_events({source for one in answer.beliefs for source in one.event_ids}, wholly=True)
-    newer = [*filter(admits, answer.newer)]
+        group = group.without_events({source for one in found.beliefs for source in one.event_ids}, wholly=True)
     events = [
-        event_line(event, zone, answer.people.get(event.scope, NOBODY), is_replaced=event.id in answer.replaced)
-        for event in answer.events
-        if admits(event)
+        event_line(event, zone, found.people.get(event.scope, NOBODY), is_replaced=event.id in found.replaced)
+        for event in found.events
+        if readable.admits(event)
     ]
-    basis, told = [*filter(admits_line, answer.basis)], [*filter(admits, answer.told)]
-    beliefs = [belief_line(one.quoting(basis, told), zone, newer, here) for one in answer.beliefs]
+    basis, told = [*filter(readable.admits_line, found.basis)], [*filter(readable.admits, found.told)]
+    newer = [*filter(readable.admits, found.newer)]
+    beliefs = [belief_line(one.quoting(basis, told), zone, newer, here) for one in found.beliefs]
     quotes = [
-        quotation_line(one, names.people, zone, [*filter(admits_line, one.after)])
-        for one in answer.quotes
-        if admits_line(one.line) and (one.replied is None or admits_line(one.replied))
+        quotation_line(one, names.people, zone, [*filter(readable.admits_line, one.after)])
+        for one in found.quotes
+        if readable.admits_line(one.line) and (one.replied is None or readable.admits_line(one.replied))
     ]
     parts = [
         Part("rest", titles.TITLE_PINS, [f"- {quoted(pin.text)}" for pin in own if consent.admits(scene, pin)], True),
@@ -108,8 +106,8 @@ def rendered(answer: ContextAnswer, waiting: Sequence[Memo], budget: int | None)
         sections = fitted(parts, most)
         text = block(sections, names)
         tokens = token_count(text)
-    sources = *answer.event_ids, *(one.line.id for one in answer.quotes)
-    return Context(text, sections, tokens, answer.degraded, sources)
+    sources = *(event.id for event in found.events), *(one.line.id for one in found.quotes)
+    return Context(text, sections, tokens, found.degraded, sources)
 
 
 def newest(memos: Iterable[Memo], limit: int) -> list[Memo]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import wraps
 from typing import Any
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, said_in
@@ -12,6 +10,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports import Vector
 
 from .clock import NOON
+from .ports import direct
 
 
 def a_listed(key: ProfileKey, summary: str = "喜欢乌龙茶。", **fields: Any) -> Profile:
@@ -22,23 +21,16 @@ def a_listed(key: ProfileKey, summary: str = "喜欢乌龙茶。", **fields: Any
 
 
 class ListedProfiles:
-    """A store with the given profiles that counts reads and answers when permitted."""
+    """A store with the given profiles that counts reads."""
 
     def __init__(self, *profiles: Profile) -> None:
         """Take the profiles."""
         self.held = {profile.key: profile for profile in profiles}
         self.asked: list[ProfileKey] = []
         self.failure: Exception | None = None
-        self.may_answer = asyncio.Event()
-        self.may_answer.set()
-
-    async def find(self, key: ProfileKey) -> Profile | None:
-        """Return the profile of a key."""
-        await self.may_answer.wait()
-        return self.read(key)
 
     def read(self, key: ProfileKey) -> Profile | None:
-        """Return the profile of a key at once."""
+        """Return the profile of a key."""
         self.asked.append(key)
         if self.failure:
             raise self.failure
@@ -61,8 +53,9 @@ class ListedIndex:
         self._known = frozenset(known)
         self._leaky = leaky
 
-    async def readable(
-        self, scene: Scene, shared: Collection[str] | None, fingerprint: str
+    @direct
+    def readable(
+        self, _: object, scene: Scene, shared: Collection[str] | None, fingerprint: str
     ) -> list[tuple[Profile, Vector | None]]:
         """Return the rows that the scene may read."""
         return [
@@ -84,15 +77,11 @@ class ListedWithdrawals:
         self.held = set(held)
         self.asked = 0
 
-    def known(self, _: object = None) -> frozenset[ProfileKey]:
-        """Return the keys, as the ledger does on a connection."""
+    @direct
+    def keys_to_update(self, _: object) -> frozenset[ProfileKey]:
+        """Return the keys."""
         self.asked += 1
         return frozenset(self.held)
-
-    @wraps(known)
-    async def keys_to_update(self) -> frozenset[ProfileKey]:
-        """Return the keys."""
-        return self.known()
 
 
 def listed_texts(profiles: Sequence[Profile]) -> list[str]:

@@ -142,6 +142,15 @@ class LeakyBeliefs(Leaky):
         return self
 
     @property
+    def database(self) -> Any:
+        """Return a database that carries out a read at once."""
+
+        async def read(work: Any, *given: Any) -> Any:
+            return work(None, *given)
+
+        return SimpleNamespace(read=read)
+
+    @property
     def clock(self) -> FrozenClock:
         """Return a clock that stands."""
         return FrozenClock()

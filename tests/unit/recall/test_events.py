@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
+from cognitive_memory_core.recall.one_pass import SearchPass
 from cognitive_memory_core.recall.recall import SearchResult
 from cognitive_memory_core.settings.schema import Live, QuerySettings, Settings
 from cognitive_memory_core.text.query import Query
@@ -45,13 +45,14 @@ def a_retriever(
 
 async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
     """Search the events of the group alone."""
-    question = Question(retriever.sources, read_filter or ReadFilter(GROUP), query, retriever._settings.current, NOON)
+    where, missing = read_filter or ReadFilter(GROUP), {"words": "lexical", "vectors": "vectors"}
+    asked = SearchPass(retriever.sources, where, query, retriever._settings.current, NOON, missing=missing)
 
-    def read(answer, on):
-        answer.hits = [one.hit for one in best_events(answer, on, top_k, decay, floor)]
+    def read(begun, on):
+        begun.hits = [one.hit for one in begun.best_events(on, top_k, decay, floor)]
 
-    answer = await retriever._answered(Answer(question, {"words": "lexical", "vectors": "vectors"}), read)
-    return SearchResult(tuple(answer.hits), answer.degraded)
+    found = await retriever._carried_out(asked, read)
+    return SearchResult(tuple(found.hits), found.degraded)
 
 
 def ids(found):

@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
-from cognitive_memory_core.recall.one_pass import ContextAnswer, Question, hit_of
+from cognitive_memory_core.recall.one_pass import SearchPass, hit_of
 from cognitive_memory_core.recall.recall import Recall, SearchResult
 from cognitive_memory_core.settings.schema import Decay, Settings
 from cognitive_memory_core.store.database.database import Snapshot
@@ -61,18 +61,17 @@ async def searched(
     where = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     query = Query.of(question, where.scene, NOON) if isinstance(question, str) else question
     recall = a_recall(ledger, clock=clock or FrozenClock(NOON + timedelta(days=1)), words=words)
-    asked = Question(recall.sources, where, query, Settings(), recall.sources.clock.now())
+    asked = SearchPass(recall.sources, where, query, Settings(), recall.sources.clock.now())
     reach, found = OF_SEARCH._replace(candidates=max(top_k, OF_SEARCH.candidates)), list[FoundLines]()
 
-    def read(answer: ContextAnswer, on: Snapshot) -> None:
-        with answer.part("lines", "lexical"):
+    def read(begun: SearchPass, on: Snapshot) -> None:
+        with begun.part("lines", "lexical"):
             search = LineSearch(query, where, top_k, asked.now, reach, decay)
             lines, scores = recall.sources.ledger.corpora.found_lines(on, search)
             found.append(FoundLines(shown := [*lines], scores))
             recall.sources.ledger.corpora.surround(on, shown, where)
 
-    answer = await recall._answered(ContextAnswer(asked), read)
-    assert answer.degraded == ()
+    assert (await recall._carried_out(asked, read)).degraded == ()
     return found[0]
 
 

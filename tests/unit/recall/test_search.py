@@ -81,6 +81,17 @@ async def test_lines_and_events_named_together_are_both_searched() -> None:
     assert len((await search(ReadFilter(GROUP, kinds=BOTH), top_k=5, events=events, lines=LINES)).hits) == 5
 
 
+async def test_a_reranker_of_events_costs_no_line() -> None:
+    """Where a reranker judges the events, lines of the log are found beside them as without it."""
+
+    class Judge:
+        async def scores(self, _query: str, texts: Sequence[str]) -> list[float]:
+            return [0.9 for _ in texts]
+
+    found = await search(ReadFilter(GROUP, kinds=BOTH), events=[an_event("学陶艺")], lines=LINES, reranker=Judge())
+    assert sorted(kinds(found)) == ["event"] + ["message"] * 4
+
+
 async def test_lines_that_a_found_event_was_made_of_are_left_out() -> None:
     """Messages that are sources of a found event are left out; one of another scope with the same id is kept."""
     lines = [a_message(f"陶艺{at}", sent_at=NOON + timedelta(hours=at), id=f"m{at}") for at in range(4)]

@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.instants import Interval
 from cognitive_memory_core.domain.reading import ReadFilter
-from cognitive_memory_core.recall.one_pass import Answer, Question, best_events
+from cognitive_memory_core.recall.one_pass import SearchPass
 from cognitive_memory_core.recall.ranking import Candidate
 from cognitive_memory_core.settings.schema import Decay, QuerySettings, Settings
 from cognitive_memory_core.store.database.database import Snapshot
@@ -37,14 +37,14 @@ async def traced(query: Query = ASKED, **settings: object) -> tuple[dict[str, Ca
         vectors=ListedVectors((TEA, 0.7), (AGAIN, 0.6), (HILL, 0.5), (RAIN, 0.3)),
     )
     given = Settings(query=QuerySettings(**{"lexical_weight": 0.5, "diversity": 0.5, **settings}))  # type: ignore[arg-type]
-    question = Question(recall.sources, ReadFilter(GROUP), query, given, NOON, explains=True)
+    asked = SearchPass(recall.sources, ReadFilter(GROUP), query, given, NOON, True, missing={"vectors": "vectors"})
 
-    def read(answer: Answer, on: Snapshot) -> None:
-        answer.hits = [one.hit for one in best_events(answer, on, 2, DECAY, 0.2)]
+    def read(search: SearchPass, on: Snapshot) -> None:
+        search.hits = [one.hit for one in search.best_events(on, 2, DECAY, 0.2)]
 
-    answer = await recall._answered(Answer(question, {"vectors": "vectors"}), read)
-    found = sorted(answer.candidates, key=lambda one: (one.rank == 0, one.rank))
-    return {one.event.id: one for one in found}, [hit.event.id for hit in answer.hits]
+    search = await recall._carried_out(asked, read)
+    found = sorted(search.candidates, key=lambda one: (one.rank == 0, one.rank))
+    return {one.event.id: one for one in found}, [hit.event.id for hit in search.hits]
 
 
 async def test_the_parts_of_a_score_multiply_to_it() -> None:
