@@ -22,7 +22,7 @@ from ..historian.intake import Intake
 from ..historian.message_buffer import MessageBuffer
 from ..historian.name_observer import NameObserver
 from ..migration.layout import SUMMARIES, keep_summaries
-from ..models.breaker import OVERDUE, Breaker, guarded
+from ..models.breaker import Breaker
 from ..models.embedding import embedding_of
 from ..models.lent_models import Lend, Lender
 from ..models.reranking import reranking_of
@@ -120,8 +120,7 @@ class Opened:
         self.memos = EndSummaries(ledger.notes, data_dir / "end_summaries.json", clock, disk=self.disk)
         stack.push_async_callback(self.memos.flush)
         vectors, self.reading = Breaker("vectors"), Breaker("ledger")
-        store = await self._open_vector_store()
-        self.store = guarded(store, vectors, free=("is_there", "sleep"), overdue=OVERDUE) if store else None
+        self.store = await self._open_vector_store(vectors)
         self.profiles = FileProfiles(
             data_dir,
             settings.profile.revision_keep,
@@ -151,14 +150,14 @@ class Opened:
             await ledger.consent.note_unknown(self.clock.now())
         return ledger
 
-    async def _open_vector_store(self) -> ChromaStore | None:
+    async def _open_vector_store(self, breaker: Breaker) -> ChromaStore | None:
         """Return the vector store, which runs only while it is needed; None if only exact search is configured."""
         wanted, folder = self.settings.current.vector_store, self.data_dir / "chromadb"
         if wanted.url or wanted.backend == "exact":
             await asyncio.to_thread(clear_generations, folder)
         if wanted.backend == "exact":
             return None
-        store = ChromaStore(folder, wanted)
+        store = ChromaStore(folder, wanted, breaker=breaker)
         self.resources.push_async_callback(store.close)
         return store
 

@@ -6,8 +6,8 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any, Literal, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import Literal, TypeVar
 
 from .. import sentences
 from ..domain.scope import log_fields
@@ -17,9 +17,7 @@ log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
 MAX_FAILURES = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
-OVERDUE = 10.0  # seconds after which a store that does not answer is told of
 T = TypeVar("T")
-P = TypeVar("P")
 
 
 class Breaker:
@@ -118,23 +116,3 @@ class Breaker:
 
     def _warn(self, message: str) -> None:
         log.warning("%s", message, extra=log_fields("part", part=self.name))
-
-
-def guarded(part: P, breaker: Breaker, *, free: Collection[str] = (), overdue: float | None = None) -> P:
-    """Return a part whose methods, all asynchronous, are called through a breaker, except those that are ``free``."""
-    return cast("P", _Guarded(part, breaker, free, overdue))
-
-
-class _Guarded:
-    def __init__(self, part: object, breaker: Breaker, free: Collection[str], overdue: float | None) -> None:
-        self._part, self._breaker, self._free, self._overdue = part, breaker, free, overdue
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._part, name)
-        if name in self._free:
-            return method
-
-        async def through(*given: Any, **named: Any) -> Any:
-            return await self._breaker.call(lambda: method(*given, **named), overdue=self._overdue)
-
-        return through

@@ -52,16 +52,13 @@ class IndexReconciler:
         self.fingerprint = fingerprint
         self._elapsed = elapsed
         self._is_asleep = True
-        self._is_asked = False  # a query needs the store since it was stopped
-        self._is_woken = False  # the store is to be started even for one missing row
-        self._needed_at = elapsed()
-        self._behind_since: float | None = None
+        self._needed_at = -math.inf  # the last query since the store was stopped, or what else it ran for
+        self._behind_since = math.inf  # while it is stopped; of old if it is to be started even for one missing row
         self._serving: Generation | None = None  # a generation known to be complete up to the checkpoint
         self._checkpoint = Checkpoint()
         self._written = self._to_write = 0  # rows of a generation that is being built
         self._failures = 0  # in a row, to bring the stored generation up to date
         self._compared_at = -math.inf
-        self._differing = 0  # rows at the last comparison
         self._turn = asyncio.Lock()  # held by whoever opens, writes or stops the store
         self.loop = BackgroundLoop(
             "vector index", self.round, debounce=DEBOUNCE, longest_pause=LONGEST_PAUSE, on_failure=self._stop_serving
@@ -70,7 +67,7 @@ class IndexReconciler:
 
     def wake_now(self) -> None:
         """Request an up-to-date index now; the store is started if it lacks a row."""
-        self._is_woken = True
+        self._behind_since = -math.inf
         self.loop.wake_now()
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
@@ -79,7 +76,7 @@ class IndexReconciler:
         If the store is stopped, this query is refused at once, and the store is started for later ones. A generation of
         which the process dies is replaced.
         """
-        self._is_asked, self._needed_at = True, self._elapsed()
+        self._needed_at = self._elapsed()
         serving = self._serving
         if serving is None:
             if self._is_asleep:
@@ -137,57 +134,49 @@ class IndexReconciler:
         self.nudge()  # the store was started and must be put to sleep again
         return self._written
 
-    async def reconcile(self) -> int:
-        """Open the generation in use anew, and compare its rows with those of the ledger; return how many were wrong.
-
-        If any are, or the store finds damage, a new generation is built.
-        """
-        self._stop_serving()
-        self._differing, self._compared_at = 0, -math.inf
-        await self.follow()
-        return self._differing
-
     async def round(self) -> float:
-        """Bring the store up to date, compare it, or stop it, as is due; return the seconds until the next round.
+        """Bring the store up to date, or stop it, as is due; return the seconds until the next round.
 
-        A stopped store is started when a query asks, or rows wait for long. The comparison neither starts the store nor
-        keeps it running.
+        A stopped store is started when a query asks, or rows wait for long. One that runs is opened anew once a day,
+        which compares its rows; that neither starts the store nor keeps it running.
         """
         if self._is_asleep and (rest := self._rest(await self.lag())):
             return rest
+        if not self._fresh_left():
+            self._stop_serving()
         await self.follow()
         if self._is_asleep:  # there was nothing to index
             return UNTIL_NUDGED
         async with self._turn:  # the store receives no request while it stops
             if not self._idle_left():
                 self._stop_serving()
-                self._is_asleep, self._is_asked = True, False
+                self._is_asleep, self._needed_at = True, -math.inf
                 await self._store.sleep()
                 return 0.0
-        if self._compared_at + EVERY_DAY <= self._elapsed():
-            await self.reconcile()
-        return min(self._compared_at + EVERY_DAY - self._elapsed(), self._idle_left())
+        return min(self._fresh_left(), self._idle_left())
 
     def _rest(self, behind: int) -> float:
         """Return the seconds for which a store that lacks ``behind`` rows may stay stopped; 0 if it must start now."""
-        is_woken, self._is_woken = self._is_woken, False
-        if self._is_asked or (is_woken and behind):
+        if self._needed_at > -math.inf:
             return 0.0
         if not behind:
-            self._behind_since = None
+            self._behind_since = math.inf
             return UNTIL_NUDGED
-        if self._behind_since is None:
-            self._behind_since = self._elapsed()
+        self._behind_since = min(self._behind_since, self._elapsed())
         return max(0.0, self._behind_since + SECONDS_BEHIND - self._elapsed())
 
     def _idle_left(self) -> float:
         """Return the seconds for which a running store without queries goes on; 0 if it should stop now."""
         return max(0.0, self._needed_at + IDLE_SECONDS - self._elapsed())
 
+    def _fresh_left(self) -> float:
+        """Return the seconds until the rows of a running store are to be compared again; 0 if they are now."""
+        return max(0.0, self._compared_at + EVERY_DAY - self._elapsed())
+
     def _note_start(self) -> None:
         if self._is_asleep:
-            self._is_asleep = self._is_woken = False
-            self._behind_since, self._needed_at = None, self._elapsed()
+            self._is_asleep = False
+            self._behind_since, self._needed_at = math.inf, self._elapsed()
 
     def _stop_serving(self) -> None:
         """Answer no searches until the store was opened again."""
@@ -211,19 +200,19 @@ class IndexReconciler:
         is_ours = build_id == generation.build_id and (generation.fingerprint, generation.dimensions) == model
         if not is_ours or self._failures >= MOST_FAILED_UPDATES:
             return False
-        differing = frozenset[str]()
+        differing = 0
         try:
             await self._update(generation)
-            if self._compared_at + EVERY_DAY <= self._elapsed():
+            if not self._fresh_left():
                 listed = await self._store.listed(generation)
-                differing = listed ^ await self._ledger.embedded_ids(self.fingerprint)
+                differing = len(listed ^ await self._ledger.embedded_ids(self.fingerprint))
                 self._compared_at = self._elapsed()
         except UnavailableError:
             self._failures += 1
             raise
-        self._failures, self._differing = 0, len(differing)
+        self._failures = 0
         if differing:
-            log.warning("%s", sentences.log.ROWS_DIFFER.format(rows=len(differing)))
+            log.warning("%s", sentences.log.ROWS_DIFFER.format(rows=differing))
         return not differing
 
     async def _build(self) -> None:
@@ -256,9 +245,7 @@ class IndexReconciler:
         while changes := await self._ledger.changes(generation.fingerprint, mark, BATCH):
             whole = ((event, vector) for _, event, vector in changes if vector and len(vector) == generation.dimensions)
             rows = [EmbeddedEvent(event, generation.fingerprint, vector) for event, vector in whole]
-            if rows:
-                await self._store.upsert(generation, rows)
-            if gone := [event.id for _, event, vector in changes if vector is None]:
-                await self._store.remove(generation, gone)
+            await self._store.upsert(generation, rows)
+            await self._store.remove(generation, [event.id for _, event, vector in changes if vector is None])
             self._written, mark = self._written + len(rows), changes[-1][0]
         return mark

@@ -18,7 +18,6 @@ import orjson
 from filelock import FileLock, Timeout
 
 from ...disk import identity
-from ...ports import Generation
 from .location import IndexLocation, Refusal
 
 LOCK = "child.lock"
@@ -70,8 +69,6 @@ def _serve(requests: IO[bytes], answers: IO[bytes]) -> None:
             elif held is None or identity(lock.lock_file) != held:
                 said, is_over = {"failed": ("gone", "")}, True  # a new process would not see our lock
             else:
-                if "generation" in arguments:
-                    arguments["generation"] = Generation(**arguments["generation"])
                 said = {"answer": getattr(generations, request["name"])(**arguments)}
         except Refusal as refusal:
             said = {"failed": refusal.args}

@@ -180,12 +180,13 @@ class Generations:
             if number < (location.number_in_use() or 0):  # could not be deleted while it was open
                 self._stored.remove(number)
 
-    def open(self, number: int) -> Generation | None:
-        """Open a generation, anew if it is open; None if it is missing, damaged or of another version."""
+    def open(self) -> Generation | None:
+        """Open the generation in use, anew if it is open; None if it is missing, damaged or of another version."""
         self._close()
         try:
-            self._events = self._stored.open(number)
-            self._generation = None if self._events is None else _examined(number, self._events)
+            number = self._location.number_in_use()
+            self._events = None if number is None else self._stored.open(number)
+            self._generation = None if self._events is None else _examined(number or 0, self._events)
         except Exception as error:  # whatever the fault is, a new generation replaces this one
             self._close()
             if isinstance(error, _UNAVAILABLE) or getattr(error, "errno", None) in _EXHAUSTED:
@@ -208,10 +209,9 @@ class Generations:
         self._generation = generation
         return generation
 
-    def put_in_use(self, generation: Generation) -> None:
+    def put_in_use(self, build_id: str) -> None:
         """Make the generation the one in use."""
-        self._events_of(generation)
-        self._location.put_in_use(generation.number)
+        self._location.put_in_use(self._opened(build_id)[0].number)
 
     def sweep(self) -> bool:
         """Remove generations that are not in use, large ones in parts; return True when all of them are removed."""
@@ -222,34 +222,36 @@ class Generations:
 
     def upsert(
         self,
-        generation: Generation,
+        build_id: str,
         ids: list[str],
         texts: list[str],
         metadata: list[Metadata],
         vectors: str,
     ) -> None:
         """Write rows; their vectors are in single precision, one after the other, in base64."""
+        generation, events = self._opened(build_id)
         units = _units(vectors, generation.dimensions)
-        self._events_of(generation).upsert(ids=ids, documents=texts, metadatas=metadata, embeddings=units)
+        events.upsert(ids=ids, documents=texts, metadatas=metadata, embeddings=units)
 
-    def remove(self, generation: Generation, ids: list[str]) -> None:
+    def remove(self, build_id: str, ids: list[str]) -> None:
         """Remove rows."""
-        self._events_of(generation).delete(ids=ids)
+        self._opened(build_id)[1].delete(ids=ids)
 
-    def listed(self, generation: Generation) -> list[str]:
+    def listed(self, build_id: str) -> list[str]:
         """Return the ids of all rows."""
-        events, ids = self._events_of(generation), list[str]()
+        (_, events), ids = self._opened(build_id), list[str]()
         while page := events.get(limit=PAGE, offset=len(ids), include=[])["ids"]:
             ids += page
         return ids
 
-    def nearest(self, generation: Generation, where: Where, limit: int, vector: str) -> list[tuple[str, float]]:
+    def nearest(self, build_id: str, where: Where, limit: int, vector: str) -> list[tuple[str, float]]:
         """Return ids with their cosine distances, nearest first.
 
         If only the agent is asked for, search without the filter and filter the result, because Chroma evaluates a
         filter on every row, unless many of the nearest rows belong to another agent.
         """
-        events, unit = self._events_of(generation), _units(vector, generation.dimensions)
+        generation, events = self._opened(build_id)
+        unit = _units(vector, generation.dimensions)
         if list(where) == ["agent"]:
             most = limit + SPARE
             found = events.query(query_embeddings=unit, n_results=most, include=["distances", "metadatas"])
@@ -268,11 +270,12 @@ class Generations:
         page = collection.get(limit=_FOREIGN_PAGE, offset=offset, include=["documents", "metadatas"])
         return list(zip(page["documents"] or [], page["metadatas"] or [], strict=True))
 
-    def _events_of(self, generation: Generation) -> Any:
-        """Return the events of a generation; refuses one that is not open here, was removed, or was replaced."""
-        if generation != self._generation or not self._stored.is_there(generation.number):
+    def _opened(self, build_id: str) -> tuple[Generation, Any]:
+        """Return a generation with its events; refuses one that is not open here, was removed, or was replaced."""
+        generation = self._generation
+        if generation is None or generation.build_id != build_id or not self._stored.is_there(generation.number):
             raise Refusal("gone")
-        return self._events
+        return generation, self._events
 
     def _close(self) -> None:
         self._generation = self._events = None

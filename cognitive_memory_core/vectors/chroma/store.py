@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from array import array
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import timezone
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,13 @@ from urllib.parse import quote
 from ... import sentences
 from ...domain.event import Event
 from ...domain.reading import ReadFilter
+from ...models.breaker import Breaker
 from ...ports import EmbeddedEvent, Generation, Vector
 from ...settings.schema import VectorStoreSettings
 from .location import TENANT, IndexLocation
 from .process import Bounds, ChromaProcess, ProcessDied
 
-ROWS_AT_ONCE = 300
+OVERDUE = 10.0  # seconds after which a request without an answer is told of
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
 _UNSET = {"subjects": None, "others_words": None}  # an upsert keeps keys that it is not given
@@ -35,9 +37,15 @@ class ChromaStore:
     generation is not open; a write may still have been applied, and repeating it is harmless.
     """
 
-    def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
-        """Initialise without touching the disk."""
-        self._location, self._bounds = IndexLocation.of(folder, settings), bounds or Bounds()
+    def __init__(
+        self,
+        folder: Path,
+        settings: VectorStoreSettings,
+        bounds: Bounds | None = None,
+        breaker: Breaker | None = None,
+    ) -> None:
+        """Initialise without touching the disk; with a ``breaker`` every request goes through it."""
+        self._location, self._bounds, self._breaker = IndexLocation.of(folder, settings), bounds or Bounds(), breaker
         self._process = ChromaProcess(self._location, self._bounds)
         self.sleep, self.close = self._process.sleep, self._process.close
 
@@ -47,11 +55,8 @@ class ChromaStore:
         It cannot be used if it is damaged, if another version wrote it, or if the process dies while loading it; the
         caller then builds a new one. Raises UnavailableError if the store cannot be reached.
         """
-        number = await asyncio.to_thread(self._location.number_in_use)
-        if number is None:
-            return None
         try:
-            found = await self._process.write("open", number=number, limit=self._bounds.opening)
+            found = await self._asked("open", limit=self._bounds.opening)
         except ProcessDied as died:
             if died.is_hung:  # this may be another process's lock
                 raise
@@ -64,34 +69,33 @@ class ChromaStore:
         ``fingerprint`` names the embedding model of its vectors, ``dimensions`` their length.
         """
         await self._sweep()
-        return Generation(**await self._process.write("begin", fingerprint=fingerprint, dimensions=dimensions))
+        return Generation(**await self._asked("begin", fingerprint=fingerprint, dimensions=dimensions))
 
     async def put_in_use(self, generation: Generation) -> None:
         """Search in this generation from now on, and delete all others."""
-        await self._process.write("put_in_use", generation=generation)
+        await self._asked("put_in_use", build_id=generation.build_id)
         await self._sweep()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Write the vectors of active events in batches; writing a row again replaces it."""
-        for at in range(0, len(rows), ROWS_AT_ONCE):
-            some = rows[at : at + ROWS_AT_ONCE]
-            await self._process.write(
+        """Write the vectors of active events; writing a row again replaces it."""
+        if rows:
+            await self._asked(
                 "upsert",
-                generation=generation,
-                ids=[row.event.id for row in some],
-                texts=[row.event.text[:LONGEST_TEXT] for row in some],
-                metadata=[{**_UNSET, **event_metadata(row.event)} for row in some],
-                vectors=_packed(row.vector for row in some),
+                build_id=generation.build_id,
+                ids=[row.event.id for row in rows],
+                texts=[row.event.text[:LONGEST_TEXT] for row in rows],
+                metadata=[{**_UNSET, **event_metadata(row.event)} for row in rows],
+                vectors=_packed(row.vector for row in rows),
             )
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Remove rows."""
-        for at in range(0, len(event_ids), ROWS_AT_ONCE):
-            await self._process.write("remove", generation=generation, ids=event_ids[at : at + ROWS_AT_ONCE])
+        if event_ids:
+            await self._asked("remove", build_id=generation.build_id, ids=event_ids)
 
     async def listed(self, generation: Generation) -> frozenset[str]:
         """Return the ids of all rows."""
-        return frozenset(await self._process.write("listed", generation=generation))
+        return frozenset(await self._asked("listed", build_id=generation.build_id))
 
     async def nearest(
         self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
@@ -100,18 +104,25 @@ class ChromaStore:
 
         Raises UnavailableError, at once while a long request is running.
         """
-        where, most = chroma_filter(read_filter), min(limit, MOST_HITS)
-        asked = _packed([vector])
-        found = await self._process.search("nearest", generation=generation, where=where, limit=most, vector=asked)
+        where, most, build_id = chroma_filter(read_filter), min(limit, MOST_HITS), generation.build_id
+        asked = {"build_id": build_id, "where": where, "limit": most, "vector": _packed([vector])}
+        found = await self._through(self._process.search, "nearest", **asked)
         return [(row, max(-1.0, min(1.0, 1.0 - distance))) for row, distance in found]
 
     async def is_there(self) -> bool:
         """Return whether the generation in use exists on disk; for a server, whether one there is recorded."""
         return await asyncio.to_thread(self._location.seems_in_use)
 
+    async def _asked(self, name: str, **arguments: Any) -> Any:
+        return await self._through(self._process.write, name, **arguments)
+
+    async def _through(self, way: Callable[..., Awaitable[Any]], name: str, **arguments: Any) -> Any:
+        act = partial(way, name, **arguments)
+        return await (self._breaker.call(act, overdue=OVERDUE) if self._breaker else act())
+
     async def _sweep(self) -> None:
         """Delete all generations that are not in use."""
-        while not await self._process.write("sweep"):
+        while not await self._asked("sweep"):
             pass
 
 

@@ -58,7 +58,7 @@ async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
     async with opened(tmp_path, CALL) as store:
         old = await filled(store, ROWS)
         growing = await store.begin("another model", 3)
-        await store.upsert(growing, [])
+        await store.upsert(growing, known_rows(5, 3))
         the_child().kill()
     async with opened(tmp_path, CALL) as store:
         assert await patiently(store.open, PATIENCE) == old

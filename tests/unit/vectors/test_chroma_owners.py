@@ -55,8 +55,9 @@ def bot(url: str) -> Iterator[Opening]:
 def filled(bot: Generations) -> Generation:
     """Create a generation with one row and put it in use."""
     generation = bot.begin(MODEL, 2)
-    bot.upsert(generation, ["甲"], ["甲"], [{"agent": "default"}], b64encode(a_vector(1, 0).tobytes()).decode())
-    bot.put_in_use(generation)
+    vector = b64encode(a_vector(1, 0).tobytes()).decode()
+    bot.upsert(generation.build_id, ["甲"], ["甲"], [{"agent": "default"}], vector)
+    bot.put_in_use(generation.build_id)
     return generation
 
 
@@ -71,8 +72,8 @@ async def test_a_second_bot_is_refused_and_harms_nobody(bot: Opening, url: str, 
         await late.begin(MODEL, 2)
     await late.close()
     assert str(refused.value) == sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="one")
-    assert first.listed(generation) == ["甲"]
-    assert first.open(generation.number) == generation
+    assert first.listed(generation.build_id) == ["甲"]
+    assert first.open() == generation
 
 
 def test_a_deleted_folder_does_not_lock_a_bot_out(bot: Opening, tmp_path: Path) -> None:
@@ -82,17 +83,16 @@ def test_a_deleted_folder_does_not_lock_a_bot_out(bot: Opening, tmp_path: Path) 
     again = bot(tmp_path / "bot", "left")
     new = filled(again)
     assert again.sweep()
-    assert again.open(new.number) == new
-    assert again.open(old.number) is None
+    assert again.open() == new
     with pytest.raises(Refusal, match="gone"):
-        again.listed(old)
+        again.listed(old.build_id)
 
 
 def test_a_moved_folder_keeps_its_generation(bot: Opening, tmp_path: Path) -> None:
     """A moved folder keeps its generation, because the id in it decides."""
     generation = filled(bot(tmp_path / "here", "moved"))
     shutil.move(tmp_path / "here", tmp_path / "there")
-    assert bot(tmp_path / "there", "moved").open(generation.number) == generation
+    assert bot(tmp_path / "there", "moved").open() == generation
 
 
 def test_an_id_is_made_once_and_for_us_alone(tmp_path: Path) -> None:
