@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from array import array
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar, cast
 
@@ -12,6 +11,7 @@ from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports import GUESS, Ask, Calibration, Chat, Count, Embedder, Reranker, Vector
 from ..tasks import with_timeout
+from .client import unit_of
 
 SECONDS = 30.0
 RERANK_SECONDS = 4.0  # somebody waits for the answer, and not much longer
@@ -44,23 +44,16 @@ class CallerEmbedder:
         """Embed documents; raise BadAnswer unless there are as many vectors as texts."""
         message = sentences.models.EMBEDDER_FAILED
         asked = _answer(lambda: self._embedder.embed_documents(texts), SECONDS, message)
-        return [self._checked(vector) for vector in _listed(await asked, len(texts), message)]
+        return [self._unit(vector) for vector in _listed(await asked, len(texts), message)]
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query; raise BadAnswer for an unusable vector."""
         asked = _answer(lambda: self._embedder.embed_query(text), SECONDS, sentences.models.EMBEDDER_FAILED)
-        return self._checked(await asked)
+        return self._unit(await asked)
 
-    def _checked(self, numbers: Sequence[float]) -> Vector:
-        try:
-            vector = array("f", numbers)
-        except (TypeError, OverflowError) as unfit:
-            raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason=type(unfit).__name__)) from unfit
-        if not 0.0 < math.hypot(*vector) < math.inf:  # by numpy, the first answer would load it on the event loop
-            raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason="no direction"))
-        self._length = self._length or len(vector)
-        if len(vector) != self._length:
-            raise BadAnswer(sentences.models.WRONG_DIMENSIONS.format(given=len(vector), wanted=self._length))
+    def _unit(self, numbers: Sequence[float]) -> Vector:
+        vector = unit_of(numbers, self._length)
+        self._length = len(vector)
         return vector
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -16,7 +18,7 @@ import orjson
 
 from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow, UnavailableError
-from ..ports import Count
+from ..ports import Count, Vector
 from ..sentences.models import told
 from ..settings.schema import EmbeddingSettings, ModelSettings, RerankSettings
 
@@ -28,6 +30,8 @@ EMBEDDING_LIMIT = 64 << 20
 CHAT_LIMIT = 2 << 20
 _LARGE = 65_536  # bytes from which an answer is parsed in a thread
 _MOST_TOKENS = 1_000_000_000
+_MOST_NUMBERS = 65_536  # of a vector
+_NOTHING = 1e-30  # norm below which float32 digits determine no direction
 _CONNECT_SECONDS, _CONNECT_SHARE = 10.0, 0.75
 _LONGEST_SECONDS, _LONGEST_PAUSE = 600.0, 60.0
 
@@ -260,6 +264,23 @@ def place(row: object, count: int, taken: Mapping[int, object]) -> int:
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
         raise BadAnswer(sentences.models.ANSWER_MALFORMED)
     return index
+
+
+def unit_of(numbers: Iterable[float], length: int = 0) -> Vector:
+    """Return what a model gave as a vector of length one; raises BadAnswer for anything else, such as NaN or zeros.
+
+    ``numbers`` may be the bytes of float32; there must be ``length`` of them, 0 for any number.
+    """
+    try:
+        vector = array("f", numbers)
+    except (TypeError, ValueError, OverflowError):
+        raise BadAnswer(sentences.models.VECTOR_UNUSABLE) from None
+    if length and len(vector) != length:
+        raise BadAnswer(sentences.models.WRONG_DIMENSIONS.format(given=len(vector), wanted=length))
+    norm = math.hypot(*vector)  # by numpy, a caller's first answer would load it on the event loop
+    if len(vector) > _MOST_NUMBERS or not _NOTHING < norm < math.inf:
+        raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
+    return array("f", (number / norm for number in vector))
 
 
 def _object(raw: bytes) -> Mapping[str, Any]:

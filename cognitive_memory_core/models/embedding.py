@@ -5,33 +5,28 @@ from __future__ import annotations
 import asyncio
 import binascii
 import logging
-from array import array
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from .. import sentences
 from ..errors import BadAnswer
 from ..ports import GUESS, Calibration, Count, Embedder, Vector
 from ..settings.schema import EmbeddingSettings
 from ..store.ledger import Housekeeping, Ledger
-from ..store.numpy_on_use import Scores, np
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, with_timeout
 from .breaker import Breaker
 from .caller_models import CallerEmbedder
-from .client import EMBEDDING_LIMIT, ModelClient, member, opened_client, place, rows, sendable
+from .client import EMBEDDING_LIMIT, ModelClient, member, opened_client, place, rows, sendable, unit_of
 from .local import LocalEmbedder, calibration_of, instructed, local_embedder, shipped
 
 log = logging.getLogger(__name__)
 LONGEST_WAIT = 10.0  # seconds; background texts continue even while queries never stop
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0  # seconds between two attempts to calibrate
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
-_LARGEST = (2.0 - 2.0**-23) * 2.0**127  # of float32
-_NOTHING = 1e-30  # norm below which float32 digits determine no direction
-_MOST_NUMBERS = 65_536
 
 
 async def embedding_of(
@@ -195,33 +190,20 @@ class OpenAIEmbedder:
 def _read(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
     """Return ``count`` unit vectors in the order of the inputs, all of one length (``length``, if that is not 0).
 
-    Raises BadAnswer for anything doubtful, such as NaN, a number too large for float32, or a near-zero vector.
+    Raises BadAnswer for anything doubtful.
     """
-    found: dict[int, Scores] = {}
+    found: dict[int, Vector] = {}
     items = rows(answer.get("data"))
     if len(items) != count:
         raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(items), wanted=count))
     for item in items:
         at, written = place(item, count, found), member(item, "embedding")
-        try:
-            if isinstance(written, str):
-                found[at] = np.frombuffer(b64decode(written, validate=True), "<f4").astype(np.float64)
-            else:
-                numbers = cast("Sequence[float]", rows(written))
-                if bool in set(map(type, numbers)):  # bool is a subclass of int
-                    raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
-                found[at] = np.frombuffer(array("d", numbers), np.float64)
-        except (binascii.Error, ValueError, TypeError, OverflowError):
-            raise BadAnswer(sentences.models.VECTOR_UNUSABLE) from None
-    wanted, vectors = length or len(found[0]), list[Vector]()
-    for index in range(count):
-        numbers = found[index]
-        if len(numbers) != wanted:
-            raise BadAnswer(sentences.models.WRONG_DIMENSIONS.format(given=len(numbers), wanted=wanted))
-        if not 0 < wanted <= _MOST_NUMBERS or not np.isfinite(numbers).all() or np.abs(numbers).max() > _LARGEST:
-            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
-        norm = float(np.linalg.norm(numbers))
-        if norm < _NOTHING:
-            raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
-        vectors.append(array("f", (numbers / norm).astype(np.float32).tobytes()))
-    return vectors
+        numbers: Any = written
+        if isinstance(written, str):
+            with suppress(binascii.Error):  # what is no base64 is no vector either
+                numbers = b64decode(written, validate=True)
+        elif bool in set(map(type, rows(written))):  # bool is a subclass of int
+            numbers = ()
+        found[at] = unit_of(numbers, length)
+        length = len(found[at])
+    return [found[index] for index in range(count)]

@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from .. import sentences
 from ..errors import BadArgument, UnavailableError
-from ..store.numpy_on_use import np
+from ..ports import Vector
+from .client import unit_of
 
 Kind = Literal["embedding", "rerank"]
 FOLDER = "models"  # in the data directory
@@ -54,23 +55,17 @@ def fingerprint(name: str, folder: Path) -> str:
     return f"{name}-{digest.hexdigest()[:16]}"
 
 
-def encoder(name: str, folder: Path) -> Callable[[Sequence[str]], Any]:
-    """Load a sentence encoder; its function returns a matrix of float32, a row of length 1 per text.
+def encoder(name: str, folder: Path) -> Callable[[Sequence[str]], list[Vector]]:
+    """Load a sentence encoder; its function returns a unit vector per text.
 
     Raises UnavailableError for a name that fastembed does not know, and what fastembed raises for broken files.
     """
     model, description = _loaded("embedding", name, folder)
     length = int(description["dim"])
 
-    def encode(texts: Sequence[str]) -> Any:
-        matrix = np.asarray(list(model.embed(list(texts), batch_size=BATCH)), np.float32)
-        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-        if matrix.shape != (len(texts), length):
-            given = matrix.shape[-1]
-            raise UnavailableError(sentences.models.WRONG_DIMENSIONS.format(given=given, wanted=length))
-        if not np.isfinite(norms).all() or not norms.all():
-            raise UnavailableError(sentences.models.VECTOR_UNUSABLE)
-        return matrix / norms
+    def encode(texts: Sequence[str]) -> list[Vector]:
+        given = model.embed(list(texts), batch_size=BATCH)
+        return [unit_of(row, length) for row, _ in zip(given, texts, strict=True)]
 
     return encode
 

@@ -8,11 +8,13 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from operator import add, mul
 
 from ..ports import HASHING, Calibration, Vector
 from ..text.terms import FUNCTION_WORDS, pieces_of, telling_of
 
+DIMENSIONS = 512
 _BATCH = 16  # texts that may be embedded on the event loop
 _MOST_CACHED = 30_000  # features whose positions are cached
 _NOTHING = 0  # the position used for a text without words
@@ -24,9 +26,6 @@ _WEIGHT_OF_FUNCTION_WORD = 0.1
 _PADDING = 3.0  # about the length of a chat line
 _PART = 3
 _TOO_SHORT = 1e-6
-_CALIBRATION = Calibration(unrelated=0.004, paraphrase=0.35)
-
-_Positions = tuple[int, float, int, float]  # two positions, each with a signed weight
 
 
 class HashingEmbedder:
@@ -38,66 +37,57 @@ class HashingEmbedder:
     """
 
     name = "hash"
-
-    def __init__(self, dimensions: int = 512) -> None:
-        """Make vectors of this many numbers, at least 64."""
-        self._dimensions = max(dimensions, 64)
-        self.fingerprint = f"{HASHING}v1-{self._dimensions}"
-        self.calibration = _CALIBRATION  # the medians measured on the pairs of the test suite
-        self._cached: dict[str, _Positions] = {}
+    fingerprint = f"{HASHING}v1-{DIMENSIONS}"
+    calibration = Calibration(unrelated=0.004, paraphrase=0.35)  # measured on the pairs of the test suite
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Embed documents."""
         if len(texts) <= _BATCH:
-            return self._documents(texts)
-        return await asyncio.to_thread(self._documents, texts)
+            return _documents(texts)
+        return await asyncio.to_thread(_documents, texts)
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a query."""
-        return self._vector(self._sums(text))
+        return _vector(_sums(text))
 
-    def _documents(self, texts: Sequence[str]) -> list[Vector]:
-        vectors: list[Vector] = []
-        for text in texts:
-            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=2).digest()
-            padding = _PADDING if digest[1] & 1 else -_PADDING
-            vectors.append(self._vector({**self._sums(text), 1 + digest[0] % _PADDED: padding}))
-        return vectors
 
-    def _sums(self, text: str) -> dict[int, float]:
-        sums: dict[int, float] = {}
-        for feature, count in Counter(_features(text)).items():
-            times = 1.0 if count == 1 else 1.0 + math.log(count)
-            first, one, second, other = self._cached.get(feature) or self._positions_of(feature)
-            sums[first] = sums.get(first, 0.0) + one * times
-            sums[second] = sums.get(second, 0.0) + other * times
-        return sums
+def _documents(texts: Sequence[str]) -> list[Vector]:
+    vectors: list[Vector] = []
+    for text in texts:
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=2).digest()
+        padding = _PADDING if digest[1] & 1 else -_PADDING
+        vectors.append(_vector({**_sums(text), 1 + digest[0] % _PADDED: padding}))
+    return vectors
 
-    def _positions_of(self, feature: str) -> _Positions:
-        """Return the two vector positions of a feature, each with its signed weight; cached."""
-        if len(self._cached) >= _MOST_CACHED:
-            self._cached.clear()
-        digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        weight, room = _weight(feature) / math.sqrt(2.0), self._dimensions - _RESERVED
-        one, other = int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:], "big")
-        positions = (
-            _RESERVED + (one >> 1) % room,
-            weight if one & 1 else -weight,
-            _RESERVED + (other >> 1) % room,
-            weight if other & 1 else -weight,
-        )
-        self._cached[feature] = positions
-        return positions
 
-    def _vector(self, sums: dict[int, float]) -> Vector:
-        vector = array("f", bytes(4 * self._dimensions))
-        length = math.sqrt(math.fsum(map(mul, sums.values(), sums.values())))
-        if length < _TOO_SHORT:
-            vector[_NOTHING] = 1.0
-            return vector
-        for position, value in sums.items():
-            vector[position] = value / length
+def _sums(text: str) -> dict[int, float]:
+    sums: dict[int, float] = {}
+    for feature, count in Counter(_features(text)).items():
+        times = 1.0 if count == 1 else 1.0 + math.log(count)
+        for position, weight in _positions_of(feature):
+            sums[position] = sums.get(position, 0.0) + weight * times
+    return sums
+
+
+@lru_cache(_MOST_CACHED)
+def _positions_of(feature: str) -> tuple[tuple[int, float], tuple[int, float]]:
+    """Return the two vector positions of a feature, each with its signed weight."""
+    digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    weight, room = _weight(feature) / math.sqrt(2.0), DIMENSIONS - _RESERVED
+    one, other = (int.from_bytes(half, "big") for half in (digest[:4], digest[4:]))
+    first, second = ((_RESERVED + (half >> 1) % room, weight if half & 1 else -weight) for half in (one, other))
+    return first, second
+
+
+def _vector(sums: dict[int, float]) -> Vector:
+    vector = array("f", bytes(4 * DIMENSIONS))
+    length = math.sqrt(math.fsum(map(mul, sums.values(), sums.values())))
+    if length < _TOO_SHORT:
+        vector[_NOTHING] = 1.0
         return vector
+    for position, value in sums.items():
+        vector[position] = value / length
+    return vector
 
 
 def _features(text: str) -> Iterator[str]:

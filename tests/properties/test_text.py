@@ -66,7 +66,7 @@ def test_tokens_add_up(one: str, other: str) -> None:
 @given(texts)
 def test_every_text_has_a_direction(text: str) -> None:
     """Every text has a finite unit vector, and no text is nearer to another than to itself."""
-    embedder = HashingEmbedder(64)
+    embedder = HashingEmbedder()
     asked = asyncio.run(embedder.embed_query(text))
     (written,) = asyncio.run(embedder.embed_documents([text]))
     for vector in (asked, written):
