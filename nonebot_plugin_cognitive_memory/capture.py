@@ -30,7 +30,7 @@ from .command_table import chat_text
 from .config import setup
 from .erasure import on_erased
 from .heard import find_message, sent_at
-from .left_places import note_departure, note_return
+from .left_places import note_return
 from .lifecycle import lifetime
 from .limits import warn_once
 from .line_copies import line_copies
@@ -153,12 +153,6 @@ class _Recording(Rule):
 
 
 on_message(priority=1, block=False).rule = _Recording()
-
-
-async def take_back(bot: Bot, event: Event) -> None:
-    """Act on a notice of a withdrawal or a departure; called before a plugin of the usual priority can block it."""
-    await withdraw(bot, event)
-    await note_departure(bot, event)
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:

@@ -67,7 +67,7 @@ class LeftPlaces:
             if get_memory().is_running:
                 await erased_place(scene)
                 logger.warning(
-                    replies.log.logged(replies.log.FORGOT_PLACE.format(place=replies.log.place(scene), days=days))
+                    replies.log.logged(replies.log.FORGOT_PLACE.format(place=replies.log.place(scene.scope), days=days))
                 )
         return EVERY
 
@@ -101,7 +101,7 @@ async def note_departure(bot: Bot, event: Event) -> None:
     if scene is not None:
         days, words = setup.settings.capture.forget_left_days, replies.log
         told = words.LEFT_PLACE + (words.FORGOTTEN_LATER if days else words.KEPT_FOR_GOOD)
-        logger.warning(words.logged(told.format(place=words.place(scene), days=days)))
+        logger.warning(words.logged(told.format(place=words.place(scene.scope), days=days)))
         await _write(leaving.leave(scene))
 
 

@@ -123,11 +123,10 @@ def _opened(path: Path, index: int, size: int) -> Font | None:
 
 def _chinese_face(path: Path) -> tuple[Path, int] | None:
     """Return the best face of a font file with Chinese characters, for mainland China if possible; None without one."""
-    faces = [(index, font) for index in range(FACES if path.suffix.lower() in (".ttc", ".otc") else 1)
-             if (font := _opened(path, index, PROBED)) is not None]  # fmt: skip
     ranks: dict[int, int] = {}  # lowest for simplified Chinese, highest for monospaced ones
-    for index, font in faces:
-        if _has(font, PROBE):
+    for index in range(FACES if path.suffix.lower() in (".ttc", ".otc") else 1):
+        font = _opened(path, index, PROBED)
+        if font and _has(font, PROBE):
             words = " ".join(part or "" for part in font.getname()).replace("-", " ").split()
             ranks[index] = 4 * ("Mono" in words) + 2 * (not {"SC", "CN", "GB", "YaHei"} & {*words}) + ("UI" in words)
     return (path, min(ranks, key=ranks.__getitem__)) if ranks else None

@@ -6,7 +6,6 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
 
 import cognitive_memory_core as core
@@ -17,9 +16,9 @@ from ..capture import unrecorded
 from ..config import setup
 from ..json_file import JsonFile
 from ..lifecycle import get_memory
-from ..limits import warn_once
-from ..onebot import spoken, v11
+from ..onebot import v11
 from ..scene import is_captured
+from .answering import say
 from .authority import check_admin, check_superuser
 from .calls import Call
 from .history_pages import HistoryRefused, history_pages, past_message
@@ -68,7 +67,7 @@ async def _read(call: Call, stop: asyncio.Event) -> str:
     memory = get_memory()
     wanted = min(max(LINES if call.number is None else call.number, 1), MOST_LINES)
     done, said_tenths = core.Backfill(), 0
-    await _tell(call, replies.commands.STARTED.format(wanted=wanted))
+    await say(call.bot, call.event, replies.commands.STARTED.format(wanted=wanted))
     try:
         async for page in history_pages(call.bot, call.here, wanted):
             found = [past_message(call.bot, call.here, line) for line in page]
@@ -80,19 +79,10 @@ async def _read(call: Call, stop: asyncio.Event) -> str:
             if said_tenths < tenths < TENTHS:
                 said_tenths = tenths
                 told = replies.commands.PROGRESS.format(seen=done.total, wanted=wanted, taken=done.taken)
-                await _tell(call, told)
+                await say(call.bot, call.event, told)
     except HistoryRefused as refused:
         return replies.commands.REFUSED.format(reason=refused, seen=done.total, summary=done.summary)
     return replies.commands.ENDED.format(seen=done.total, summary=done.summary)
-
-
-async def _tell(call: Call, text: str) -> None:
-    """Send a message that is not recorded; one that the platform refuses does not stop the reading."""
-    try:
-        with unrecorded():
-            await call.bot.send(call.event, spoken(call.bot, text))
-    except AdapterException as refused:
-        warn_once(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
 
 
 async def _allow(scope: core.Scope, *, is_allowed: bool) -> str:

@@ -16,8 +16,9 @@ from nonebot.rule import Rule
 import cognitive_memory_core as core
 
 from .. import heard, replies
-from ..capture import take_back
+from ..capture import withdraw
 from ..command_table import Command, called, is_ours, nearest
+from ..left_places import note_departure
 from ..lifecycle import get_memory, lifetime
 from ..limits import Lasting, TokenBuckets, warn_once
 from ..onebot import worded
@@ -37,8 +38,9 @@ class _Calls(Rule):
     async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
         """Return whether an event is a call."""
         kind = event.get_type()
-        if kind == "notice":
-            await take_back(bot, event)
+        if kind == "notice":  # taken before a plugin of the usual priority can block it
+            await withdraw(bot, event)
+            await note_departure(bot, event)
         return kind == "message" and is_ours(event.get_plaintext())
 
 

@@ -243,12 +243,9 @@ async def why(call: Call) -> str:
     """Show the lines and memories that lay before the model for the answer to which the command replies."""
     memory, scene = get_memory(), call.here
     asking = find_message(call.bot, call.event)
-    replied = asking.reply_to if asking else None
-    if replied is None and (reply := getattr(call.event, "reply", None)) is not None:
-        replied = str(reply.message_id)
-    if replied is None:
+    if asking is None or asking.reply_to is None:
         return call.usage
-    sources = answer_sources.find(scene, replied)
+    sources = answer_sources.find(scene, asking.reply_to)
     if sources is None:
         return replies.memories.UNKNOWN_ANSWER
     lines = await memory.find_messages(scene, sources)

@@ -34,7 +34,7 @@ def main() -> int:
             stage = Stage(home)
             from show import Show  # noqa: PLC0415  # imports the plugin, which wants a bot first
 
-            shown = asyncio.run(Show(stage, transcript, home, kept=arguments.keep is not None).run())
+            shown = asyncio.run(Show(stage, transcript, home, arguments.keep is not None).run())
             return 0 if shown else FAILED
     except NotATranscript as refused:
         print(refused, file=sys.stderr)

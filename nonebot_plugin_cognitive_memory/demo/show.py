@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import companion
@@ -17,37 +18,36 @@ PATIENCE = 90.0  # seconds for the historian
 NEWEST, WIDTH = 8, 80
 
 
+@dataclass(frozen=True)
 class Show:
-    """One run of the demo."""
+    """One run of the demo, which plays a transcript; all files are under ``home``, and stay there if ``is_kept``."""
 
-    def __init__(self, stage: Stage, transcript: Transcript, home: Path, *, kept: bool) -> None:
-        """Prepare to play a transcript; all files are under ``home``."""
-        self._stage = stage
-        self._transcript = transcript
-        self._home = home
-        self._kept = kept
+    stage: Stage
+    transcript: Transcript
+    home: Path
+    is_kept: bool
 
     async def run(self) -> bool:
         """Show everything; return whether all of it was as expected."""
-        async with self._stage.connected(self._transcript) as client:
+        async with self.stage.connected(self.transcript) as client:
             event_postprocessor(client.note_handled)
-            places = self._transcript.places
+            places = self.transcript.places
             groups = sum(place.kind == "group" for place in places)
-            print(f"认知记忆演示：{self._transcript.name}")
-            print(f"   一个真的 NoneBot 在 {HOST}:{self._stage.port}，演示自带的 OneBot v11 客户端已经连上")
+            print(f"认知记忆演示：{self.transcript.name}")
+            print(f"   一个真的 NoneBot 在 {HOST}:{self.stage.port}，演示自带的 OneBot v11 客户端已经连上")
             print(f"   {groups} 个群，{len(places) - groups} 个私聊；没有模型，没有密钥，不联网\n")
             heard = await self._captured(client)
             settled = await self._events()
             await self._questions(client)
             tight = await self._isolation()
-            print(f"5. 数据都在 {self._home / 'data' / 'nonebot_plugin_cognitive_memory'}")
-            print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
+            print(f"5. 数据都在 {self.home / 'data' / 'nonebot_plugin_cognitive_memory'}")
+            print("   已经留下" if self.is_kept else "   演示结束就删；想留下来看，加 --keep 目录")
             print("\n装进自己的机器人：见 README「装进你的机器人」；装好后在群里发 /记忆 列表，看它记住了什么")
             hush("ERROR")  # that the client disconnects is expected
             return heard and settled and tight
 
     async def _captured(self, client: OneBotClient) -> bool:
-        lines, messages = self._transcript.lines, self._transcript.messages
+        lines, messages = self.transcript.lines, self.transcript.messages
         print(f"1. 回放 {len(lines)} 条消息（{lines[0].time:%Y-%m-%d} 到 {lines[-1].time:%Y-%m-%d}）", flush=True)
         if by_bot := len(messages) - len(lines):
             print(f"   文件里机器人自己说的 {by_bot} 条不回放")
@@ -79,20 +79,20 @@ class Show:
 
     async def _questions(self, client: OneBotClient) -> None:
         print("3. 追问：每次回答之前，放进模型提示词的就是竖线里这一段（机器人自己的话按真的时间记，所以是今天）")
-        for line in self._transcript.asked:
-            place, question = self._transcript.place_of(line), line.text
+        for line in self.transcript.asked:
+            place, question = self.transcript.place_of(line), line.text
             context = await get_memory().context(place.scene(line.user_id), question)
             print(f"   {self._where(place)} {line.name} 问：{question}")
             print("\n".join(f"   │ {one}" for one in context.text.splitlines()) or "   │ （没有相关的记忆）")
-            calling = f"@{self._transcript.bot.name} " if place.kind == "group" else ""
+            calling = f"@{self.transcript.bot.name} " if place.kind == "group" else ""
             await client.say(line.model_copy(update={"text": calling + question}))
             print(f"   机器人回：{(client.replies_in(place) or ['（没有回）'])[-1]}\n")
 
     async def _isolation(self) -> bool:
         print("4. 隔离：在每个地方拿别处说过的话去搜、去要上下文")
         total = 0
-        for place in self._transcript.places:
-            asked, refused, leaks = await checked(get_memory(), self._transcript, place)
+        for place in self.transcript.places:
+            asked, refused, leaks = await checked(get_memory(), self.transcript, place)
             told = f"，点名别的群被拒 {refused} 次" if refused else ""
             print(f"   {self._where(place)} 问了 {asked} 次，泄漏 {len(leaks)} 条{told}")
             print("".join(f"      泄漏：{text}\n" for text in leaks[:3]), end="")
@@ -103,4 +103,4 @@ class Show:
     def _where(self, place: Place) -> str:
         if place.kind == "group":
             return f"在群「{place.name}」里"
-        return f"和 {self._transcript.name_of(place.number)} 私聊时"
+        return f"和 {self.transcript.name_of(place.number)} 私聊时"

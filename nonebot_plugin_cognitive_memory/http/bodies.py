@@ -107,7 +107,6 @@ OneEvent = answer("OneEvent", "An event.", event=EventBody)
 class ChangedEvent(Refusal):
     """The answer to a change of an event that was changed meanwhile, with the event that stands for it now."""
 
-    error: str
     event: EventBody
 
 

@@ -39,20 +39,16 @@ UNAVAILABLE = "现在办不到，请稍后再试"
 UNFORESEEN = "出错了，详情在机器人的日志里"
 
 
-_REFUSALS = {
+_REFUSALS = {  # by pydantic's name of the error, or the type at its beginning
     "missing": "必填",
-    "bool_parsing": "应为 true 或 false",
-    "bool_type": "应为 true 或 false",
+    "bool": "应为 true 或 false",
     "datetime_from_date_parsing": "应为时间，例如 2026-03-04T20:30:00+08:00",
     "extra_forbidden": "没有这一项",
     "finite_number": "应为有限的数",
-    "float_parsing": "应为数",
-    "float_type": "应为数",
+    "float": "应为数",
     "greater_than_equal": "不能小于 {ge:g}",
-    "int_from_float": "应为整数",
-    "int_parsing": "应为整数",
+    "int": "应为整数",
     "int_parsing_size": "这个数太大",
-    "int_type": "应为整数",
     "less_than_equal": "不能大于 {le:g}",
     "literal_error": "只能是 {expected}",
     "string_pattern_mismatch": "含有这里不能用的字符",
@@ -103,5 +99,6 @@ def refused_value(place: Sequence[str | int], kind: str, bounds: dict[str, objec
     if kind == "json_invalid":
         return BROKEN_JSON
     name = ".".join(str(part) for part in place[1:]) or "请求正文"
-    reason = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds).replace("' or '", "' 或 '")
+    reason = _REFUSALS.get(kind) or _REFUSALS.get(kind.partition("_")[0], "不是这里能用的值")
+    reason = reason.format_map(bounds).replace("' or '", "' 或 '")
     return f"{name} 不能用（{reason}）"

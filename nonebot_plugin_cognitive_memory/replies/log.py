@@ -48,9 +48,9 @@ NOT_SCHEDULED = (
 )
 
 
-def place(scene: core.Scene) -> str:
-    """Return the name of a place in log lines."""
-    return f"群 {scene.group_id}" if scene.group_id else f"与 {scene.user_id} 的私聊"
+def place(scope: core.Scope) -> str:
+    """Return a place by its id, for log lines and superusers."""
+    return f"{'群' if scope.kind == 'group' else '私聊'} {scope.place_id}"
 
 
 def logged(sentence: object) -> str:
@@ -124,4 +124,4 @@ def reason_of(error: Exception) -> str:
 
 def too_broad(scene: core.Scene) -> str:
     """Return the log line that somebody asked for more people's profiles within an hour than a conversation needs."""
-    return f"有人一小时里查了太多人的侧写，先不给了：{place(scene)}，用户 {scene.user_id}"
+    return f"有人一小时里查了太多人的侧写，先不给了：{place(scene.scope)}，用户 {scene.user_id}"

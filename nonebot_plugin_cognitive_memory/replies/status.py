@@ -9,6 +9,7 @@ from typing import Literal
 import cognitive_memory_core as core
 
 from .commands import instant
+from .log import place
 
 NAME = "认知记忆"
 WORKING, PAUSED = "记忆正在工作", "整理已暂停"
@@ -66,15 +67,11 @@ def switch_remarks(switch: core.PlaceSwitch, zone: tzinfo) -> list[Remark]:
 def switches_remarks(switches: Sequence[core.PlaceSwitch], zone: tzinfo) -> list[Remark]:
     """Return a remark on each of the first places whose switch is not "on", with its end."""
     told: list[Remark] = [
-        ("plain", f"{_place(one.scope)} {_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}")
+        ("plain", f"{place(one.scope)} {_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}")
         for one in switches[:PLACES]
     ]
     more = len(switches) - PLACES
     return told + _remarks((more > 0, "plain", f"还有 {more} 个地方不是又记又用（cognitive-memory status）"))
-
-
-def _place(scope: core.Scope) -> str:
-    return f"{'群' if scope.kind == 'group' else '私聊'} {scope.place_id}"
 
 
 def _until(until: datetime | None, zone: tzinfo) -> str:
@@ -206,8 +203,8 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         return "没有失败的任务"
     lines = [f"失败的任务 {total} 个（重试一个：/记忆 重试 任务号；全部重来：/记忆 重试）"]
     for failed in jobs:
-        place = _place(failed.job.scope) if failed.job else "任务文件坏了"
+        where = place(failed.job.scope) if failed.job else "任务文件坏了"
         at = failed.failed_at.astimezone(zone)
         told = f"试了 {failed.attempts} 次：{failed.error[:80]}；" if failed.job else ""
-        lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}{failed.advice}")
+        lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {where}，{told}{failed.advice}")
     return "\n".join(lines)
