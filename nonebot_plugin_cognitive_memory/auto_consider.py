@@ -115,7 +115,7 @@ class Considerer:
         self._loop.nudge()
 
     def drop_learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
-        """Drop lines that a recorded turn or a dialogue covers, or that were withdrawn; :meth:`fresh` omits them."""
+        """Drop lines that a turn or a dialogue covers, or that were withdrawn; :meth:`unlearned` omits them."""
         known = self._learned[scene.scope] = self._learned.get(scene.scope) or deque(maxlen=LINES)
         known.extend(line_ids)
         self._drop(scene.scope, line_ids)
@@ -141,10 +141,13 @@ class Considerer:
         if next(pending.said_at(), None) is None:
             del self._pending[scope]
 
-    def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Return the lines that :meth:`drop_learned` did not get; [] if no person said any.
+    async def unlearned(
+        self, memory: core.CognitiveMemory, scene: core.Scene, lines: Sequence[core.Message]
+    ) -> list[core.Message]:
+        """Return the lines that no turn, dialogue or event covers yet; [] if no person said any.
 
-        People's lines that only repeat the bot are left out, so that its words are not attributed to them.
+        The bot's lines stay, as context. People's lines that only repeat the bot are left out, so that its words are
+        not attributed to them.
         """
         known, own, kept = frozenset(self._learned.get(scene.scope, ())), set[str](), list[core.Message]()
         for line in lines:
@@ -153,7 +156,9 @@ class Considerer:
                 own.add(letters)
             if line.id not in known and (line.is_bot or letters not in own or len(letters) < ECHO):
                 kept.append(line)
-        return kept if _last_speaker(kept) else []
+        covered = await memory.learned_messages(scene, [line.id for line in kept if not line.is_bot])
+        new = [line for line in kept if line.is_bot or line.id not in covered]
+        return new if _last_speaker(new) else []
 
     def waiting(self, scene: core.Scene) -> tuple[int, float]:
         """Return how many lines of people are collected in a place, and in how many seconds they are due."""
@@ -200,7 +205,7 @@ class Considerer:
             scene, line_ids = part[-1][1].scene, [line_id for line_id, _ in part]
             try:  # as the log has them now: without what was withdrawn or erased
                 logged = await memory.find_messages(scene, line_ids)
-                new = await unlearned(memory, scene, self.fresh(scene, logged))
+                new = await self.unlearned(memory, scene, logged)
                 if speaker := _last_speaker(new):
                     await memory.consider(speaker, new)
             except core.CognitiveMemoryError as refused:
@@ -244,14 +249,6 @@ class Considerer:
             await self._file.change(lambda _: rows)
         except OSError as refused:
             warn_once(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
-
-
-async def unlearned(
-    memory: core.CognitiveMemory, scene: core.Scene, lines: Sequence[core.Message]
-) -> list[core.Message]:
-    """Drop people's lines that a turn, dialogue or event already covers; keep the bot's lines, which are context."""
-    known = await memory.learned_messages(scene, [line.id for line in lines if not line.is_bot])
-    return [line for line in lines if line.is_bot or line.id not in known]
 
 
 def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:

@@ -17,12 +17,12 @@ import cognitive_memory_core as core
 
 from . import replies
 from .answer_sources import answer_sources
-from .auto_consider import considerer, unlearned
+from .auto_consider import considerer
 from .config import setup
 from .heard import find_message, plain_text
 from .lifecycle import get_memory, lifetime
 from .limits import warn_once
-from .onebot import unrecalled, writable
+from .onebot import cleaned
 from .scene import find_scene, scene_of
 
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
     async with lifetime.in_order() as memory:
         try:
             lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
-            new = await unlearned(memory, scene, considerer.fresh(scene, lines))
-            new = new if any(not line.is_bot for line in new) else []
+            new = await considerer.unlearned(memory, scene, lines)
             job_id = await memory.consider(scene, new) if new else None
         except core.CognitiveMemoryError as refused:
             warn_once(replies.log.NOT_CONSIDERED.format(reason=replies.log.reason_of(refused)))
@@ -146,7 +145,7 @@ def _lines_before(lines: list[core.Message], answered: core.Message | None) -> t
 
 def _text(value: Any) -> Any:
     """Clean a text; any other value is left for the core to reject."""
-    return unrecalled(writable(value)) if isinstance(value, str) else value or ""
+    return cleaned(value) if isinstance(value, str) else value or ""
 
 
 def _texts(values: Any) -> tuple[Any, ...]:

@@ -89,7 +89,7 @@ def worded(
         if room > 0 and not (person and person == self_id):
             parts.append(_words(segment, name_of)[:room])
             room -= len(parts[-1])
-    return Wording(unrecalled(writable("".join(parts))).strip(), reply_to or None, tuple(mentioned))
+    return Wording(cleaned("".join(parts)).strip(), reply_to or None, tuple(mentioned))
 
 
 def spoken(bot: Bot, text: str) -> MessageSegment:
@@ -97,14 +97,12 @@ def spoken(bot: Bot, text: str) -> MessageSegment:
     return v12.MessageSegment.text(text) if isinstance(bot, v12.Bot) else v11.MessageSegment.text(text)
 
 
-def writable(text: str) -> str:
-    """Replace characters that neither a file nor a database can store: lone surrogates and NUL."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
+def cleaned(text: str) -> str:
+    """Return a text without what cannot be stored, lone surrogates and NUL, and without memory blocks.
 
-
-def unrecalled(text: str) -> str:
-    """Remove every memory block made for a model's prompt, so that the memory does not learn from itself."""
-    return _BLOCK.sub("", text)
+    A block was made for a model's prompt; the memory must not learn from itself.
+    """
+    return _BLOCK.sub("", text.encode("utf-8", "replace").decode("utf-8").replace("\0", ""))
 
 
 def _first(fields: Fields, *keys: str) -> str:

@@ -12,7 +12,6 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from .. import replies
 from ..hot_settings import hot_settings
 from .pages import LANGUAGES
 from .running import models
@@ -37,7 +36,7 @@ async def settings(visit: Visit) -> Response:
     """Show the groups of settings, one of them, or what is found; secrets are hidden by the core."""
     text, group, language = visit.asked("text"), visit.asked("group"), visit.language
     meanings = {key: _meaning(key, language) for key in core.setting_keys()}
-    searched = {key: f"{key} {meaning} {replies.commands.SEARCHED.get(key, '')}" for key, meaning in meanings.items()}
+    searched = {key: f"{key} {meaning} {visit.named(f'searched.{key}', '')}" for key, meaning in meanings.items()}
     wanted = [key for key in meanings if all(word in searched[key].casefold() for word in text.casefold().split())]
     status = await visit.memory.status()
     states = await asyncio.to_thread(lambda: [hot_settings.configuration.state(key) for key in wanted])

@@ -17,20 +17,6 @@ ACTIONS: Mapping[str, str] = {
     **dict.fromkeys(("reset", "恢复", "重置"), "reset"),
     **dict.fromkeys(("reload", "重读", "重载"), "reload"),
 }
-SEARCHED: Mapping[str, str] = {  # what people look for when they mean a setting that says it otherwise
-    "daily_calls": "预算 费用 花钱 上限 限额",
-    "query.context_token_budget": "预算 上下文长度",
-    "capture.ignore_groups": "不记的群 黑名单 屏蔽",
-    "capture.groups": "不记的群 白名单",
-    "capture.ignore_users": "不记的人 黑名单 屏蔽",
-    "capture.announce": "告知 太吵 提示",
-    "capture.daily_report": "日报 早上 每天 通知 推送",
-    "capture.log_days": "保留 多久 过期",
-    "capture.auto_consider": "自动记 开关",
-    "models.historian.api_key": "401 key",
-    "models.embedding.api_key": "401 key",
-    "http.token": "密码 登录",
-}
 USAGE = (
     "/记忆 配置 [get 键 | set 键 值 | reset [键] | reload]，例如 /记忆 配置 set query.auto_top_k 5；"
     "get 也可以写「看」，set「设」，reset「恢复」，reload「重读」"

@@ -677,4 +677,17 @@ WORDS: Mapping[str, str] = {
     "prompts.sample": "filled with a sample",
     "erase.people": "Erase everything of {who}?",
     "erase.places": "Erase {who}?",
+    # what people look for when they mean a setting that says it otherwise
+    "searched.daily_calls": "budget cost money limit",
+    "searched.query.context_token_budget": "budget length context",
+    "searched.capture.ignore_groups": "group not recorded blacklist block",
+    "searched.capture.groups": "group not recorded whitelist",
+    "searched.capture.ignore_users": "person not recorded blacklist block",
+    "searched.capture.announce": "notice noise",
+    "searched.capture.daily_report": "daily report morning push",
+    "searched.capture.log_days": "keep how long expire",
+    "searched.capture.auto_consider": "automatic switch",
+    "searched.models.historian.api_key": "401 key",
+    "searched.models.embedding.api_key": "401 key",
+    "searched.http.token": "password log-in",
 }

@@ -632,4 +632,17 @@ WORDS: Mapping[str, str] = {
     "prompts.sample": "填好一个例子",
     "erase.people": "删掉 {who} 的一切？",
     "erase.places": "清空 {who}？",
+    # what people look for when they mean a setting that says it otherwise
+    "searched.daily_calls": "预算 费用 花钱 上限 限额",
+    "searched.query.context_token_budget": "预算 上下文长度",
+    "searched.capture.ignore_groups": "不记的群 黑名单 屏蔽",
+    "searched.capture.groups": "不记的群 白名单",
+    "searched.capture.ignore_users": "不记的人 黑名单 屏蔽",
+    "searched.capture.announce": "告知 太吵 提示",
+    "searched.capture.daily_report": "日报 早上 每天 通知 推送",
+    "searched.capture.log_days": "保留 多久 过期",
+    "searched.capture.auto_consider": "自动记 开关",
+    "searched.models.historian.api_key": "401 key",
+    "searched.models.embedding.api_key": "401 key",
+    "searched.http.token": "密码 登录",
 }

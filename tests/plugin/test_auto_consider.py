@@ -178,7 +178,7 @@ async def test_echoes_are_nobodys_words(world: Callable[..., World]) -> None:
     assert await here.after(10_000) == [["你会什么", "我喜欢唱歌。", "你呢", "你呢？", "我喜欢唱歌和跳舞"]]
     here.say("记得", core.Scene.private("2000009"))
     here.say("我记得：阿棠怕猫", core.Scene.private("2000009"), is_bot=True)
-    asked = here.considerer.fresh(core.Scene.private("2000009"), here.memory.log[-1:])
+    asked = await here.considerer.unlearned(here.memory, core.Scene.private("2000009"), here.memory.log[-1:])
     assert asked == []
 
 

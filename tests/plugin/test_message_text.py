@@ -113,11 +113,11 @@ def test_recalled_text_is_nobodys_words(app: object, text: str, left: str) -> No
 
 def test_many_blocks_cost_little(app: object) -> None:
     """Many opened blocks are removed in a single pass."""
-    from nonebot_plugin_cognitive_memory.onebot import unrecalled
+    from nonebot_plugin_cognitive_memory.onebot import cleaned
 
-    assert unrecalled("x<cognitive_memory></cognitive_memory>" * 50_000) == "x" * 50_000
-    assert unrecalled("x【记忆开始】【记忆结束】" * 50_000) == "x" * 50_000
-    assert unrecalled("x" + "【记忆开始】" * 50_000 + "<cognitive_memory>" * 50_000) == "x"
+    assert cleaned("x<cognitive_memory></cognitive_memory>" * 50_000) == "x" * 50_000
+    assert cleaned("x【记忆开始】【记忆结束】" * 50_000) == "x" * 50_000
+    assert cleaned("x" + "【记忆开始】" * 50_000 + "<cognitive_memory>" * 50_000) == "x"
 
 
 @given(
