@@ -33,7 +33,7 @@ from ..models.embedding import OpenAIEmbedder
 from ..models.local import local_embedder
 from ..models.reranking import http_scores
 from ..ports import is_hashing
-from ..settings.schema import ChatRole, EmbeddingSettings, ModelSettings, RerankSettings, Settings
+from ..settings.schema import ChatRole, EmbeddingSettings, ModelSettings, ServedModel, Settings
 from ..vectors.chroma.store import server_refusal
 from .bot_directory import BotDirectory, shared_dir
 from .doctor_variables import (
@@ -208,7 +208,6 @@ async def clock(_: BotDirectory) -> AsyncIterator[Finding]:
 
 ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
 SECONDS = 30.0
-AnyModel = ModelSettings | EmbeddingSettings | RerankSettings
 
 
 async def try_models(bot: BotDirectory) -> AsyncIterator[Finding]:
@@ -227,7 +226,7 @@ async def try_models(bot: BotDirectory) -> AsyncIterator[Finding]:
     if not models.embedding.model_name and "/" not in models.embedding.local:
         used = local_embedder(models.embedding, Path())
         yield fine(words.HASHING if is_hashing(used) else words.ENCODER)
-    by_role: dict[str, AnyModel] = {role: models.of(role) for role in ROLES}
+    by_role: dict[str, ServedModel] = {role: models.of(role) for role in ROLES}
     by_role |= {"embedding": models.embedding, "rerank": models.rerank}
     for role, wanted in by_role.items():
         own = getattr(models, role).model_fields_set
@@ -239,7 +238,7 @@ async def try_models(bot: BotDirectory) -> AsyncIterator[Finding]:
     if bot.is_offline:
         yield hint(words.OFFLINE)
         return
-    tried: list[AnyModel] = []
+    tried: list[ServedModel] = []
     for role, wanted in by_role.items():
         if wanted.model_name and wanted.api_url and wanted not in tried:  # roles may share a model
             tried.append(wanted)
@@ -258,7 +257,7 @@ def _without_model(bot: BotDirectory, snapshot: DirectorySnapshot | None) -> Fin
     return hint(words.NO_MODEL, words.NO_MODEL_ADVICE)
 
 
-async def _tried(role: str, wanted: AnyModel, stored: int) -> Finding:
+async def _tried(role: str, wanted: ServedModel, stored: int) -> Finding:
     """Return whether a model answers, and its vectors have the length of the ``stored`` ones, if there are any."""
     client = ModelClient(wanted, role, uncounted)
     try:
@@ -268,14 +267,14 @@ async def _tried(role: str, wanted: AnyModel, stored: int) -> Finding:
             if stored and stored != length:
                 return fault(words.DIMENSIONS_CHANGED, words.DIMENSIONS_ADVICE, given=length, stored=stored)
             return fine(words.EMBEDDING_ANSWERS, name=wanted.model_name, length=length)
-        if isinstance(wanted, RerankSettings):
-            await http_scores(wanted.model_name, client, words.PROBE, [words.PROBE])
-        else:
+        if isinstance(wanted, ModelSettings):
             messages = [{"role": "user", "content": words.PROBE}]
             body: dict[str, object] = {"model": wanted.model_name, "messages": messages}
             body |= {"max_tokens": wanted.max_tokens, **wanted.extra_body}
             kept = {key: value for key, value in body.items() if value is not None}
             await client.answer(role, "/chat/completions", kept, min(wanted.timeout_seconds, SECONDS))
+        else:
+            await http_scores(wanted.model_name, client, words.PROBE, [words.PROBE])
     except CognitiveMemoryError as refused:
         what = words.MODEL_FAILS.format(role=role, reason=refused)
         return Finding("fault", what, words.model_advice(str(refused)))

@@ -20,12 +20,11 @@ from .. import sentences
 from ..errors import BadAnswer, CognitiveMemoryError, ModelRefused, PermanentError, TooSlow, UnavailableError
 from ..ports import Count, Vector
 from ..sentences.models import told
-from ..settings.schema import EmbeddingSettings, ModelSettings, RerankSettings
+from ..settings.schema import ServedModel
 
 if TYPE_CHECKING:
     from httpx import AsyncHTTPTransport
 
-EndpointSettings = ModelSettings | EmbeddingSettings | RerankSettings
 EMBEDDING_LIMIT = 64 << 20
 CHAT_LIMIT = 2 << 20
 _LARGE = 65_536  # bytes from which an answer is parsed in a thread
@@ -68,7 +67,7 @@ class ModelClient:
 
     def __init__(
         self,
-        settings: EndpointSettings,
+        settings: ServedModel,
         role: str,
         count: Count,
         *,

@@ -157,23 +157,21 @@ class Configuration:
         key = name if name in self._file or not name else found_key(name)  # one that no setting has can be reset, too
         return self._store({one: value for one, value in self._file.items() if key and one != key})
 
-    def reload(self, given: Mapping[str, object] | None = None) -> SettingsMoved:
+    def reload(self, given: Mapping[str, object]) -> SettingsMoved:
         """Read overrides.json again, with ``given`` as the settings of .env; a bad value in them changes nothing.
 
         A setting of CONSENT that is missing in ``given`` keeps its value: a file may be cut off above its line.
         """
-        before, kept = self._from_env, list[str]()
-        if given is not None:
-            wanted = flat_settings(given)
-            for key in CONSENT:
-                if (earlier := value_at(before, key)) and wanted.get(key) in (None, ""):
-                    wanted[key] = earlier
-                    kept.append(sentences.settings.CONSENT_KEPT.format(name=sentences.settings.env_name(key)))
-            try:
-                self._from_env = Settings.from_mapping(wanted)
-            except BadSetting as refused:
-                return SettingsMoved(problems=(str(refused),))
-            self._given = wanted
+        before, wanted, kept = self._from_env, flat_settings(given), list[str]()
+        for key in CONSENT:
+            if (earlier := value_at(before, key)) and wanted.get(key) in (None, ""):
+                wanted[key] = earlier
+                kept.append(sentences.settings.CONSENT_KEPT.format(name=sentences.settings.env_name(key)))
+        try:
+            self._from_env = Settings.from_mapping(wanted)
+        except BadSetting as refused:
+            return SettingsMoved(problems=(str(refused),))
+        self._given = wanted
         self._load()
         self.problems = (*self.problems, *kept)
         return self._moved(before)

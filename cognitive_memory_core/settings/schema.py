@@ -119,47 +119,44 @@ def _price_of(value: object) -> object:
 TokenPrice = Annotated[Price, BeforeValidator(lambda value: value if isinstance(value, Price) else _price_of(value))]
 
 
-class ModelSettings(_Group):
-    """One model behind an OpenAI-compatible address; without ``model_name`` that of a chat plugin, by ``borrow``.
+class ServedModel(_Group):
+    """A model behind an OpenAI-compatible address, and its price for a million tokens."""
+
+    api_url: Text = ""
+    api_key: Secret = SecretStr("")
+    model_name: Text = ""
+    price: TokenPrice | None = None
+
+
+class ModelSettings(ServedModel):
+    """A chat model; without ``model_name`` that of a chat plugin, by ``borrow``.
 
     "auto" borrows where the data directory is new, a bridge's name from that chat plugin, "off" never.
     """
 
-    api_url: Text = ""
-    api_key: Secret = SecretStr("")
-    model_name: Text = ""
     max_tokens: Positive = 2048
     timeout_seconds: PositiveAmount = 60.0
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict)
-    price: TokenPrice | None = None
     borrow: Annotated[str, BeforeValidator(_as_borrowed), Field(max_length=128)] = "auto"
 
 
-class EmbeddingSettings(_Group):
+class EmbeddingSettings(ServedModel):
     """The embedding model; without ``model_name`` the one of this machine, or no model if ``local`` is "hash"."""
 
-    api_url: Text = ""
-    api_key: Secret = SecretStr("")
-    model_name: Text = ""
     dimensions: Positive | None = None
     query_instruction: Text = ""
     document_instruction: Text = ""
     local: LocalModel = "auto"
     local_path: Text = ""
     batch_size: Annotated[int, Field(gt=0, le=2048)] = 64
-    price: TokenPrice | None = None
 
 
-class RerankSettings(_Group):
+class RerankSettings(ServedModel):
     """A reranking model with Jina's or Cohere's API, or of this machine; without one results are not reranked."""
 
-    api_url: Text = ""
-    api_key: Secret = SecretStr("")
-    model_name: Text = ""
     local: LocalModel = ""
     local_path: Text = ""
-    price: TokenPrice | None = None
 
 
 class ModelsSettings(_Group):
@@ -182,17 +179,12 @@ class ModelsSettings(_Group):
 
         A role with a model of its own does not use the historian's price.
         """
-        match role:
-            case "historian" | "triage" | "merge" | "evolution":
-                own: ModelSettings = getattr(self, role)
-                wanted = self.of(role)
-                is_other = wanted.model_name != self.historian.model_name and "price" not in own.model_fields_set
-                return wanted.model_name, None if is_other else wanted.price
-            case "embedding" | "rerank":
-                model: EmbeddingSettings | RerankSettings = getattr(self, role)
-                return model.model_name, model.price
-            case _:
-                return "", None
+        own: ServedModel | None = getattr(self, role) if role in type(self).model_fields else None
+        if not isinstance(own, ModelSettings):
+            return (own.model_name, own.price) if own else ("", None)
+        wanted = self.of(cast("ChatRole", role))
+        is_other = wanted.model_name != self.historian.model_name and "price" not in own.model_fields_set
+        return wanted.model_name, None if is_other else wanted.price
 
 
 class QuerySettings(_Group):
