@@ -84,7 +84,6 @@ class BackgroundLoop:
         *,
         debounce: float = DEBOUNCE,
         spacing: float = 0.0,
-        first_pause: float = FIRST_PAUSE,
         longest_pause: float = LONGEST_PAUSE,
         on_failure: Callable[[], None] = lambda: None,
     ) -> None:
@@ -97,7 +96,7 @@ class BackgroundLoop:
         self._work = work
         self._debounce = debounce
         self._spacing = spacing
-        self._first_pause = self._pause = first_pause
+        self._pause = FIRST_PAUSE
         self._longest_pause = longest_pause
         self._on_failure = on_failure
         self._wake, self._skip_waits = asyncio.Event(), asyncio.Event()
@@ -116,7 +115,7 @@ class BackgroundLoop:
     def start(self) -> None:
         """Run rounds in the background, unless they run already."""
         if self._task is None:
-            self._pause = self._first_pause
+            self._pause = FIRST_PAUSE
             self._begin()
 
     async def stop(self) -> bool:
@@ -144,7 +143,7 @@ class BackgroundLoop:
                 self._wake.clear()  # the next round sees what came meanwhile
                 self._skip_waits.clear()
             rest = await self._work()
-            self._pause = self._first_pause
+            self._pause = FIRST_PAUSE
             self.trouble.end()
 
     def _begin_again(self, ended: asyncio.Task[None]) -> None:

@@ -91,7 +91,7 @@ class Considerer:
         self._pending: Newest[core.Scope, PendingLines] = Newest(PLACES)
         self._learned: Newest[core.Scope, deque[str]] = Newest(PLACES)
         self._loop = core.BackgroundLoop(
-            "auto_consider", self.hand_over, debounce=0.0, spacing=PAUSE, first_pause=PAUSE, longest_pause=RETRY
+            "auto_consider", self.hand_over, debounce=0.0, spacing=PAUSE, longest_pause=RETRY
         )
 
     def follow(self, capture: core.CaptureSettings) -> None:

@@ -25,7 +25,7 @@ from .local import LocalEmbedder, calibration_of, instructed, local_embedder, sh
 
 log = logging.getLogger(__name__)
 LONGEST_WAIT = 10.0  # seconds; background texts continue even while queries never stop
-FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0  # seconds between two attempts to calibrate
+LONGEST_PAUSE = 3600.0  # seconds between two attempts to calibrate
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens
 
 
@@ -121,9 +121,7 @@ class EmbeddingQueue:
         if self._embedder.calibration is GUESS and self.loop is None:
             self._measured = await self._book.calibration(self.fingerprint)
             if self._measured is None:
-                self.loop = BackgroundLoop(
-                    "calibration", self._calibrated, first_pause=FIRST_PAUSE, longest_pause=LONGEST_PAUSE
-                )
+                self.loop = BackgroundLoop("calibration", self._calibrated, longest_pause=LONGEST_PAUSE)
 
     async def _calibrated(self) -> float:
         """Embed the pairs as in a search, apply and store the result; a failed attempt costs one call.

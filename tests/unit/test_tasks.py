@@ -33,7 +33,7 @@ class Work:
 async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplog: pytest.LogCaptureFixture) -> None:
     """A failure is logged once, is kept in ``last_error`` until it is over, and does not end the loop."""
     work = Work(failure, failure, 3600.0)
-    rounds = BackgroundLoop("work", work.round, first_pause=0.05)
+    rounds = BackgroundLoop("work", work.round)
     with caplog.at_level(logging.WARNING):
         rounds.start()
         await until(lambda: bool(rounds.trouble.error))
