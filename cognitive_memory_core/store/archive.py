@@ -20,13 +20,14 @@ from ..domain.people import Alias
 from ..domain.scope import Scope
 from ..ports import EmbeddedEvent
 from . import beliefs, event_rows
-from .beliefs import DECISION, BeliefBook
+from .beliefs import BeliefBook
 from .consent import ConsentBook, record_change, tombstones_of
 from .database.database import Table, reads, writes
 from .database.rows import (
     ALIAS,
     BELIEF,
     CHANGE,
+    DECISION,
     EVENT,
     LISTED,
     MEMO,
@@ -168,10 +169,10 @@ def _with_own_quotes(row: ArchiveRow, user_id: str) -> ArchiveRow:
 
 
 def _page(connection: Connection, kind: Columns[Any], rest: str, values: Sequence[Any]) -> list[tuple[int, Any]]:
-    """Read a page of rows, each with its seq; events with their vectors."""
+    """Read a page of rows, each with its seq; events with their vectors, decisions with their events."""
     rows = kind.numbered(connection, rest, values)
     if kind is not EVENT:
-        return rows
+        return rows if kind is not DECISION else beliefs.with_events(connection, rows)
     query = f"SELECT seq, embedded_as, vector FROM events JOIN vectors USING (seq) WHERE seq IN {LISTED}"
     stored = connection.execute(query, (listed(seq for seq, _ in rows),))
     embedded = {seq: (fingerprint, vector_of(vector)) for seq, fingerprint, vector in stored}

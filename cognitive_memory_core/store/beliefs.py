@@ -27,8 +27,8 @@ from .database.database import Table, reads, writes
 from .database.rows import (
     BELIEF,
     CHANGE,
+    DECISION,
     LISTED,
-    Columns,
     bound,
     bounded,
     digest,
@@ -52,16 +52,6 @@ class GroupActivity:
     messages: int
     since: datetime
     run: int = 0
-
-
-DECISION = Columns(
-    SuggestionDecision,
-    "decisions",
-    source="""(SELECT d.*, (SELECT json_group_array(id) FROM (
-        SELECT e.id AS id FROM decision_events v JOIN events e ON e.seq = v.event_seq
-        WHERE v.decision_seq = d.seq ORDER BY e.seq
-    )) AS event_ids FROM decisions d)""",
-)
 
 
 class BeliefBook(Table):
@@ -165,11 +155,7 @@ class BeliefBook(Table):
         known = connection.execute("SELECT 1 FROM decisions WHERE id = ?", bound(decision.id)).fetchone()
         if known or not events:
             return False
-        decided = (decision.is_accepted, decision.decided_at.isoformat(), decision.decided_by)
-        inserted = connection.execute(
-            "INSERT INTO decisions (id, scope, kind, is_accepted, decided_at, decided_by) VALUES (?, ?, ?, ?, ?, ?)",
-            bound(decision.id, decision.scope.key, decision.kind, *decided),
-        )
+        inserted = connection.execute(DECISION.insert, DECISION.values(decision))
         rows = [(new_seq(inserted), event[0]) for event in events]
         connection.executemany("INSERT INTO decision_events (decision_seq, event_seq) VALUES (?, ?)", rows)
         return True
@@ -177,7 +163,20 @@ class BeliefBook(Table):
     @reads
     def decisions(self, connection: Connection, scope: Scope) -> list[SuggestionDecision]:
         """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
-        return DECISION.found(connection, "WHERE e.scope = ? ORDER BY e.seq", (scope.key,))
+        found = DECISION.numbered(connection, "WHERE scope = ? ORDER BY seq", (scope.key,))
+        return [decision for _, decision in with_events(connection, found)]
+
+
+def with_events(
+    connection: Connection, decisions: Iterable[tuple[int, SuggestionDecision]]
+) -> list[tuple[int, SuggestionDecision]]:
+    """Return decisions, each after the seq of its row, with those of their events that are still stored."""
+    query = (
+        "SELECT e.id FROM decision_events v JOIN events e ON e.seq = v.event_seq WHERE v.decision_seq = ?"
+        " ORDER BY e.seq"
+    )
+    ids = ((seq, one, connection.execute(query, (seq,))) for seq, one in decisions)
+    return [(seq, replace(one, event_ids=tuple(event_id for (event_id,) in rows))) for seq, one, rows in ids]
 
 
 def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> None:

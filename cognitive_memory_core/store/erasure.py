@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Literal, ParamSpec
+from typing import Literal
 
 from ..domain.belief import Belief, Change, change_without_people, without_people
 from ..domain.erasure import Erasure, Tombstones, texts_of, without_person
@@ -40,10 +39,12 @@ from .facts import FactBook
 from .messages import note_withdrawn
 from .names import NameBook
 from .profiles import OF_KEY, keys_in
-from .search.filters import GONE, RESTS_ON_NOTHING, Filter
+from .search.filters import GONE, RESTS_ON_NOTHING
 
-_FUNCTION = "names_somebody"
-P = ParamSpec("P")
+
+def _named(texts: str) -> str:
+    """Return the SQL condition for texts that name the person of a Rewording: by id anywhere, by name where seen."""
+    return f"(was_seen_in(e.scope) AND names_them({texts}) OR instr({texts}, the_person()))"
 
 
 class Rewording:
@@ -54,7 +55,7 @@ class Rewording:
         connection: Connection,
         user_id: str,
         names: Iterable[str],
-        places: Sequence[str],
+        places: Collection[str],
         hide: Callable[[str], str],
     ) -> None:
         """Hide a person by id anywhere and by name in ``places``, where they were seen.
@@ -63,21 +64,19 @@ class Rewording:
         """
         self._connection, self._user_id, self._places, self._hide = connection, user_id, places, hide
         named = re.compile("|".join(map(re.escape, (*bound(user_id), *names))))
-
-        def is_named(text: str) -> bool:
-            return named.search(text) is not None
-
-        connection.create_function(_FUNCTION, 1, is_named, deterministic=True)
+        connection.create_function("the_person", 0, lambda: bound(user_id)[0], deterministic=True)
+        connection.create_function("was_seen_in", 1, lambda place: place in places, deterministic=True)
+        connection.create_function("names_them", 1, lambda text: named.search(text) is not None, deterministic=True)
         self.reworded = 0
 
     def events(self) -> None:
         """Hide the person in events; one that then says what another says is counted in that one."""
         said = "e.quotes || char(10) || e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
-        named, values = self._within(f"{said} || char(10) || coalesce(e.perspective, '')")
-        about = "e.user_id = ? OR e.seq IN (SELECT seq FROM event_subjects WHERE subject = ?)"
-        theirs = (*bound(self._user_id, self._user_id), *values, json.dumps(self._user_id, ensure_ascii=False))
+        named = _named(f"{said} || char(10) || coalesce(e.perspective, '')")
+        about = "e.user_id = the_person() OR e.seq IN (SELECT seq FROM event_subjects WHERE subject = the_person())"
+        where = f"{about} OR {named} OR instr(e.quotes, json_quote(the_person()))"
         revision = next_revision(self._connection)
-        for seq in seqs_of(self._connection, "events", f"{about} OR {named} OR instr(e.quotes, ?)", theirs):
+        for seq in seqs_of(self._connection, "events", where, ()):
             old = event_rows.event_at(self._connection, seq)
             new = without_person(old, self._user_id, self._hide)
             if new is old:
@@ -108,8 +107,7 @@ class Rewording:
 
         ``source`` selects seq, text and scope if the table has no scope.
         """
-        named, values = self._within("e.text")
-        rows = self._connection.execute(f"SELECT e.seq, e.text FROM {source or table} e WHERE {named}", values)
+        rows = self._connection.execute(f"SELECT e.seq, e.text FROM {source or table} e WHERE {_named('e.text')}")
         changed = [(*bound(new), seq) for seq, text in rows.fetchall() if (new := self._hide(text)) != text]
         self._connection.executemany(f"UPDATE {table} SET text = ? WHERE seq = ?", changed)
         return [seq for _, seq in changed]
@@ -126,18 +124,17 @@ class Rewording:
     def profiles(self) -> None:
         """Hide the person in the indexed profiles of other people and groups, as in the profile files."""
         tags = "coalesce((SELECT group_concat(value, char(10)) FROM json_each(e.tags)), '')"
-        named = f"{_FUNCTION}(e.name || char(10) || e.summary || char(10) || {tags})"
+        named = f"names_them(e.name || char(10) || e.summary || char(10) || {tags})"
         for seq, old in PROFILE.numbered(self._connection, f"WHERE {named} ORDER BY e.seq"):
             name = old.name if old.key.user_id else self._hide(old.name)  # another person's name is kept
             profiles.reword(self._connection, seq, replace(old.reworded(self._hide), name=name))
 
     def beliefs(self) -> int:
         """Erase the beliefs that only the person supported, and hide the person in the others; return how many went."""
-        named, values = self._within("e.statement || char(10) || e.change_summary || char(10) || e.tags")
-        said = "EXISTS (SELECT 1 FROM json_each(e.supporters) WHERE value = ?)"
-        where = f"WHERE {named} OR {said} ORDER BY e.seq"
+        named = _named("e.statement || char(10) || e.change_summary || char(10) || e.tags")
+        said = "EXISTS (SELECT 1 FROM json_each(e.supporters) WHERE value = the_person())"
         gone: list[Belief] = []
-        for belief in BELIEF.found(self._connection, where, (*values, *bound(self._user_id))):
+        for belief in BELIEF.found(self._connection, f"WHERE {named} OR {said} ORDER BY e.seq"):
             senders = beliefs.senders_of(self._connection, belief)
             left = without_people(belief, {self._user_id}, self._hiding(belief))
             if left is None:
@@ -148,9 +145,8 @@ class Rewording:
                 beliefs.reword(self._connection, left)
                 self.reworded += left.statement != belief.statement
         beliefs.erase(self._connection, gone)
-        named, values = self._within("e.old_statement || char(10) || e.new_statement || char(10) || e.change_reason")
-        where = f"WHERE {named} OR e.changed_by = ?"
-        for seq, change in CHANGE.numbered(self._connection, where, (*values, *bound(self._user_id))):
+        named = _named("e.old_statement || char(10) || e.new_statement || char(10) || e.change_reason")
+        for seq, change in CHANGE.numbered(self._connection, f"WHERE {named} OR e.changed_by = the_person()"):
             left = CHANGE.values(change_without_people(change, {self._user_id}, self._hiding(change)))
             self._connection.execute(f"{CHANGE.update} WHERE seq = ?", (*left, seq))
         return len(gone)
@@ -159,11 +155,6 @@ class Rewording:
         """Return ``hide`` if the person was seen in the place or a text contains the id; else :class:`str`."""
         is_meant = said.scope.key in self._places or any(self._user_id in text for text in texts_of(said))
         return self._hide if is_meant else str
-
-    def _within(self, texts: str) -> Filter:
-        """Return the SQL condition for texts that name the person: by id anywhere, by name in the person's places."""
-        there = (listed(self._places), *bound(self._user_id))
-        return f"((e.scope IN {LISTED} AND {_FUNCTION}({texts})) OR instr({texts}, ?))", there
 
 
 _SEEN = (("names", "user_id"), *((table, of) for table in ("events", "messages") for of in ("sender_id", "user_id")))
@@ -325,24 +316,23 @@ class Eraser(Table):
         These are events that the person said and events of their private chats, not corrected or withdrawn ones, nor
         those that somebody else had forgotten.
         """
-        found = EVENT.found(
-            connection,
-            "JOIN forgotten f ON f.seq = e.seq WHERE f.cause = 'author' AND (e.sender_id = ?1 OR (e.user_id = ?1 AND"
-            " (e.request_type = 'private' OR (e.sender_id = '' AND e.quotes <> '[]'))))"  # noted by the bot in a turn
-            f" AND NOT ({RESTS_ON_NOTHING}) ORDER BY e.seq DESC",
-            bound(user_id),
+        theirs = (
+            "e.sender_id = ?1 OR (e.user_id = ?1 AND"
+            " (e.request_type = 'private' OR (e.sender_id = '' AND e.quotes <> '[]')))"  # noted by the bot in a turn
         )
-        recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
-        return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
+        rest = (
+            f"JOIN forgotten f ON f.seq = e.seq WHERE f.cause = 'author' AND ({theirs}) AND NOT ({RESTS_ON_NOTHING})"
+            " AND julianday(e.retired_at) >= julianday(?2) ORDER BY julianday(e.retired_at) DESC, e.seq DESC"
+        )
+        return EVENT.found(connection, rest, bound(user_id, since.isoformat()))
 
     @reads
     def expired(self, connection: Connection, before: datetime) -> list[Event]:
         """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
         told = "SELECT 1 FROM facts f WHERE f.event_seq = e.seq AND f.merged"
-        over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
-        query = f"SELECT {EVENT.of('e')}, ({over}) FROM events e WHERE e.retired_at IS NOT NULL ORDER BY e.seq"
-        found = [(EVENT.read(row[:-1]), row[-1]) for row in connection.execute(query)]
-        return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
+        is_over = f"julianday(e.retired_at) < julianday(?) OR ({RESTS_ON_NOTHING} AND NOT EXISTS ({told}))"
+        rest = f"WHERE e.retired_at IS NOT NULL AND ({is_over}) ORDER BY e.seq"
+        return EVENT.found(connection, rest, (before.isoformat(),))
 
     @writes
     def erase(self, connection: Connection, event_ids: Sequence[str], at: datetime) -> int:

@@ -25,7 +25,7 @@ from .beliefs import BeliefBook
 from .consent import ConsentBook
 from .database.database import Check, Database, Snapshot, Table, reads, writes
 from .database.examination import examined
-from .database.rows import BELIEF, PROFILE, bound, instant_of, micros, refresh_words
+from .database.rows import BELIEF, PROFILE, SPENDING, bound, instant_of, micros, refresh_words
 from .erasure import Eraser
 from .events import EventLedger
 from .facts import FactBook
@@ -59,17 +59,17 @@ class Housekeeping(Table):
         """Add the cost of one purpose to a day."""
         added = ", ".join(f"{name} = {name} + excluded.{name}" for name in COUNTED)
         connection.execute(
-            f"INSERT INTO spending (day, purpose, {', '.join(COUNTED)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            f"INSERT INTO spending (day, {', '.join(SPENDING.fields)}) VALUES (?, ?, ?, ?, ?, ?, ?)"
             f" ON CONFLICT (day, purpose) DO UPDATE SET {added}",
-            bound(day.isoformat(), spending.purpose, *(getattr(spending, name) for name in COUNTED)),
+            (day.isoformat(), *SPENDING.values(spending)),
         )
 
     @reads
     def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:
         """Return what was spent from a day on, by day and purpose, oldest first."""
-        query = f"SELECT day, purpose, {', '.join(COUNTED)} FROM spending WHERE day >= ? ORDER BY day, purpose"
+        query = f"SELECT day, {SPENDING.of()} FROM spending e WHERE day >= ? ORDER BY day, purpose"
         rows = connection.execute(query, bound(since.isoformat()))
-        return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
+        return [(date.fromisoformat(day), SPENDING.read(spent)) for day, *spent in rows]
 
     @reads
     def clock(self, connection: Connection) -> ClockState | None:

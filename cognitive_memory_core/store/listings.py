@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from sqlite3 import Connection
 
 from ..domain.event import Event
@@ -156,10 +157,8 @@ class OperatorLists(Table):
         begin, end = bound(f"{agent}\x1f", f"{agent}\x20")  # the keys of its places
         if listing.place is not None:
             begin, end = bound(listing.place.key, f"{listing.place.key}\x01")
-        rows = connection.execute(_PLACES, (begin, end)).fetchall()
-        found = _places_of(connection, listing, rows, offset + limit)
         entries: list[PlaceEntry] = []
-        for scope, name, last_at in found[offset : offset + limit]:
+        for scope, name, last_at in islice(_places_of(connection, listing, begin, end), offset, offset + limit):
             counted = _COUNTS if listing.is_counted else ()
             counts = [connection.execute(count, bound(scope.key)).fetchone()[0] for count in counted]
             entries.append(PlaceEntry(scope, name, *counts, last_at=last_at))
@@ -237,21 +236,18 @@ class OperatorLists(Table):
 
 
 def _places_of(
-    connection: Connection, listing: PlaceListing, rows: Collection[tuple[str, int]], wanted: int
-) -> list[tuple[Scope, str, datetime]]:
-    """Return the first ``wanted`` places of a listing among places by key, each with its name and newest instant."""
-    found, text = list[tuple[Scope, str, datetime]](), listing.text.casefold()
-    for key, last in rows:
-        if len(found) == wanted:
-            break
+    connection: Connection, listing: PlaceListing, begin: str, end: str
+) -> Iterator[tuple[Scope, str, datetime]]:
+    """Yield the places of a listing among those with these keys, each with its name and newest instant."""
+    text = listing.text.casefold()
+    for key, last in connection.execute(_PLACES, (begin, end)):
         scope = Scope.of_key(key)
         is_left_out = scope.kind == "private" and scope.place_id in listing.without
         if is_left_out or listing.kind not in (None, scope.kind):
             continue
         name = _name_of(connection, scope)
         if text in ("", scope.place_id.casefold()) or text in name.casefold():
-            found.append((scope, name, instant_of(last)))
-    return found
+            yield scope, name, instant_of(last)
 
 
 def _name_of(connection: Connection, scope: Scope) -> str:

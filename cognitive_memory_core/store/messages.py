@@ -25,7 +25,7 @@ from .database.rows import (
     new_seq,
     select,
 )
-from .search.filters import MESSAGES, NOT_HIDDEN, joined, within
+from .search.filters import MESSAGES, NOT_HIDDEN, RESTS_ON_NOTHING, joined, within
 
 PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes wait behind the daily clean-up
 SECOND = 1_000_000  # microseconds
@@ -214,22 +214,18 @@ class MessageLog(Table):
         connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", named)
         message_id = MessageLog.known_id(connection, scope, message_id)
         place = bound(scope.key, message_id)
-        connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
         beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
         known = event_rows.seqs_of(connection, "messages", "scope = ? AND id = ?", place)
         note_withdrawn(connection, known, at)
         if event_rows.delete(connection, MESSAGE, "scope = ? AND id = ?", place):
             record_purge_due(connection, at)
-        resting = connection.execute(
-            "SELECT e.seq, e.message_ids <> '[]' AND NOT EXISTS ("
-            "SELECT 1 FROM event_sources o WHERE o.seq = e.seq AND o.message_id <> s.message_id)"
-            " FROM event_sources s JOIN events e ON e.seq = s.seq WHERE e.scope = ? AND s.message_id = ?",
-            place,
-        ).fetchall()
-        delete = "DELETE FROM event_sources WHERE seq = ? AND message_id = ?"
-        connection.executemany(delete, [(seq, place[1]) for seq, _ in resting])
+        of_it = "+e.scope = ? AND e.seq IN (SELECT seq FROM event_sources WHERE message_id = ?)"
+        resting = listed(event_rows.seqs_of(connection, "events", of_it, place))
+        delete = f"DELETE FROM event_sources WHERE message_id = ? AND seq IN {LISTED}"
+        connection.execute(delete, (place[1], resting))
+        alone = event_rows.seqs_of(connection, "events", f"e.seq IN {LISTED} AND {RESTS_ON_NOTHING}", (resting,))
         voiceless = event_rows.drop_quotes(connection, scope.key, [message_id])
-        return event_rows.retire(connection, (*(seq for seq, is_last in resting if is_last), *voiceless), at)
+        return event_rows.retire(connection, (*alone, *voiceless), at)
 
     async def prune(self, before: datetime) -> int:
         """Delete messages, withdrawal records and done-job records older than ``before``; return the message count."""

@@ -17,9 +17,10 @@ from operator import attrgetter
 from sqlite3 import Connection, Cursor, DataError
 from typing import Any, Generic, TypeVar, cast, get_type_hints
 
-from ...domain.belief import Belief, Change
+from ...domain.belief import Belief, Change, SuggestionDecision
 from ...domain.consent import Incognito, OptOut, PlaceSwitch, Shared
 from ...domain.event import Event, Quote, duplicate_key
+from ...domain.figures import Spending
 from ...domain.ids import derived_id
 from ...domain.instants import EARLIEST, FIRST_YEAR, LAST_YEAR, LATEST
 from ...domain.message import Message
@@ -110,14 +111,11 @@ class Columns(Generic[T]):
     follow from them, for searches.
     """
 
-    def __init__(
-        self, kind: type[T], table: str, /, source: str = "", **written: str | Nested | Callable[[T], Any] | None
-    ) -> None:
+    def __init__(self, kind: type[T], table: str, /, **written: str | Nested | Callable[[T], Any] | None) -> None:
         """Choose the columns.
 
         ``written`` names the column of an instant that is stored in microseconds, writes a field or a further column,
-        tells the columns of a field that is an object itself, or leaves a field out (None). ``source`` is read instead
-        of the table if an object needs more than its row.
+        tells the columns of a field that is an object itself, or leaves a field out (None).
         """
         self.table, self._kind = table, kind
         hints = get_type_hints(kind)
@@ -145,7 +143,7 @@ class Columns(Generic[T]):
         self.insert = f"INSERT INTO {table} ({', '.join(stored_in)}) VALUES ({', '.join('?' * len(stored_in))})"
         self.update = f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in stored_in)}"
         self.declared = ", ".join(f"{name} {declared}" for name, declared in columns.items())
-        self._select = f"{self.of()} FROM {source or table} e"
+        self._select = f"{self.of()} FROM {table} e"
         # the same rows are found again and again; one that changed is another row
         self.read_again = cleared_on_erasure(lru_cache(maxsize=KEPT)(self.read))
 
@@ -264,6 +262,8 @@ OPT_OUT = Columns(OptOut, "opt_outs", at="at_us")
 SHARED = Columns(Shared, "sharing", at="at_us")
 SWITCH = Columns(PlaceSwitch, "switches", until="until_us")
 ALIAS = Columns(Alias, "names", first_seen_at="first_us", last_seen_at="last_us")
+DECISION = Columns(SuggestionDecision, "decisions", event_ids=None)
+SPENDING = Columns(Spending, "spending")
 INCOGNITO = Columns(Incognito, "incognito", ends_us=lambda period: micros(period.ends_at))
 
 

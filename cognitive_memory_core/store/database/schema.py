@@ -14,6 +14,7 @@ from .rows import (
     ALIAS,
     BELIEF,
     CHANGE,
+    DECISION,
     EVENT,
     INCOGNITO,
     KEY,
@@ -23,6 +24,7 @@ from .rows import (
     PIN,
     PROFILE,
     SHARED,
+    SPENDING,
     SWITCH,
 )
 
@@ -257,12 +259,8 @@ CREATE TABLE IF NOT EXISTS evolutions (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS decisions (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    scope TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    is_accepted INTEGER NOT NULL,
-    decided_at TEXT NOT NULL,
-    decided_by TEXT NOT NULL
+    {DECISION.declared},
+    UNIQUE (id)
 );
 CREATE INDEX IF NOT EXISTS decisions_by_place ON decisions (scope, seq);
 CREATE TABLE IF NOT EXISTS decision_events (
@@ -282,7 +280,7 @@ END;
 # are among the tokens. tallies: what the quality report counts, by day. row_changes: the last rows that were deleted,
 # reworded, hidden or shown again, for the places in memory; a new row, and a change that raises an event's revision,
 # are known without.
-_UPKEEP = """
+_UPKEEP = f"""
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 INSERT OR IGNORE INTO meta VALUES ('revision', 0), ('terms', ''), ('veils', ''),
 ('erasure_key', hex(randomblob(32))), ('purge_due_us', NULL), ('purged_us', NULL);
@@ -291,14 +289,7 @@ CREATE TABLE IF NOT EXISTS index_marks (
     birth TEXT PRIMARY KEY, revision INTEGER NOT NULL, seq INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spending (
-    day TEXT NOT NULL,
-    purpose TEXT NOT NULL,
-    calls INTEGER NOT NULL,
-    tokens INTEGER NOT NULL,
-    unreachable INTEGER NOT NULL DEFAULT 0,
-    bad INTEGER NOT NULL DEFAULT 0,
-    answered INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (day, purpose)
+    day TEXT NOT NULL, {SPENDING.declared}, PRIMARY KEY (day, purpose)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tallies (
     day TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, name)
