@@ -108,12 +108,10 @@ class BeliefBook(Table):
 
         The cosine is None if ``vector`` is None or the belief has no vector of this fingerprint (embedding model).
         """
-        query = (
-            f"SELECT {BELIEF.of('b')}, v.vector FROM beliefs b"
-            " LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
-            " WHERE b.scope = ? AND b.is_current = 1 AND b.status = 'active' ORDER BY b.seq"
+        rest = (
+            "LEFT JOIN belief_vectors v ON v.seq = e.seq AND e.embedded_as = ?"
+            " WHERE e.scope = ? AND e.is_current = 1 AND e.status = 'active' ORDER BY e.seq"
         )
-        rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
         asked: Vectors | None = None if vector is None else np.frombuffer(vector, np.float32)
 
         def cosine(stored: bytes | None) -> float | None:
@@ -121,7 +119,8 @@ class BeliefBook(Table):
                 return None
             return float(np.frombuffer(stored, np.float32) @ asked)
 
-        return [(BELIEF.read_again(row[:-1]), cosine(row[-1])) for row in rows]
+        rows = BELIEF.beside(connection, "v.vector", rest, bound(fingerprint, scope.key))
+        return [(belief, cosine(vector)) for vector, belief in rows]
 
     @writes
     def note(self, connection: Connection, scope: Scope, read: Sequence[str]) -> None:

@@ -56,18 +56,14 @@ class ProfileIndex(Table):
         returned if its person asks or is known there by name; it is not returned in a private chat with another person.
         """
         clause, values = _readable_filter(scene, shared)
-        rows = connection.execute(
-            f"SELECT {PROFILE.of('p')}, v.vector FROM profiles p"
-            f" LEFT JOIN profile_vectors v ON v.seq = p.seq AND p.embedded_as = ? WHERE {clause} ORDER BY p.seq",
-            (*bound(fingerprint), *values),
-        )
-        found = [(PROFILE.read(row), None if vector is None else vector_of(vector)) for *row, vector in rows]
+        rest = f"LEFT JOIN profile_vectors v ON v.seq = e.seq AND e.embedded_as = ? WHERE {clause} ORDER BY e.seq"
+        found = PROFILE.beside(connection, "v.vector", rest, (*bound(fingerprint), *values))
 
         def is_readable(key: ProfileKey) -> bool:
             is_open = scene.kind == "group" and (shared is None or key.user_id in shared)
             return key.readable_by(scene, shared=is_open)
 
-        return [(profile, vector) for profile, vector in found if is_readable(profile.key)]
+        return [(one, None if vector is None else vector_of(vector)) for vector, one in found if is_readable(one.key)]
 
     @reads
     def versions(self, connection: Connection) -> dict[ProfileKey, str]:
@@ -85,17 +81,17 @@ def reword(connection: Connection, seq: int, profile: Profile) -> None:
 
 
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
-    """Return the SQL condition for the ``profiles p`` that a scene may read, and its parameters.
+    """Return the SQL condition for the ``profiles e`` that a scene may read, and its parameters.
 
     In a group, a profile across all places is readable only if its person asks or is known there by name.
     """
     if scene.kind == "operator":
-        return "p.agent = ?", bound(scene.agent)
+        return "e.agent = ?", bound(scene.agent)
     if scene.kind == "private":
-        own = "p.agent = ? AND p.entity_type IN ('user', 'member') AND p.user_id = ?"
+        own = "e.agent = ? AND e.entity_type IN ('user', 'member') AND e.user_id = ?"
         return own, bound(scene.agent, scene.user_id)
-    here = "p.agent = ? AND p.entity_type IN ('group', 'member') AND p.group_id = ?"
-    known = "(p.user_id = ? OR p.user_id IN (SELECT user_id FROM names WHERE scope = ?))"
-    is_open, opened = ("", ()) if shared is None else (f" AND p.user_id IN {LISTED}", (listed(shared),))
+    here = "e.agent = ? AND e.entity_type IN ('group', 'member') AND e.group_id = ?"
+    known = "(e.user_id = ? OR e.user_id IN (SELECT user_id FROM names WHERE scope = ?))"
+    is_open, opened = ("", ()) if shared is None else (f" AND e.user_id IN {LISTED}", (listed(shared),))
     values = (*bound(scene.agent, scene.group_id, scene.agent, scene.user_id, scene.scope.key), *opened)
-    return f"(({here}) OR (p.agent = ? AND p.entity_type = 'user' AND {known}{is_open}))", values
+    return f"(({here}) OR (e.agent = ? AND e.entity_type = 'user' AND {known}{is_open}))", values

@@ -30,7 +30,6 @@ class Checkpoint:
 
 _BEGINNING = Checkpoint(1)  # events without any change have revision 0
 _LATER = "(e.revision, e.seq) > (?, ?)"
-_COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT.fields))
 
 
 VectorRow = tuple[str | int, str, Vector]
@@ -59,10 +58,9 @@ class VectorBook(Table, Generic[T]):
     @reads
     def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[tuple[str | int, str]]:
         """Return keys and texts of rows without a vector of this fingerprint (embedding model)."""
-        columns, wanted = f"e.{self._key}, {self._columns.of()}", f"e.seq IN ({self._others} LIMIT ?2)"
-        query = select(columns, f"{self._columns.table} e", wanted, "ORDER BY e.seq")
-        rows = connection.execute(query, bound(fingerprint, bounded(limit)))
-        return [(key, self._text(self._columns.read(fields))) for key, *fields in rows]
+        rest = f"WHERE e.seq IN ({self._others} LIMIT ?2) ORDER BY e.seq"
+        rows = self._columns.beside(connection, f"e.{self._key}", rest, bound(fingerprint, bounded(limit)))
+        return [(key, self._text(one)) for key, one in rows]
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
         """Store vectors; drop rows that are gone or have another text now."""
@@ -112,12 +110,12 @@ class VectorLedger(VectorBook[Event]):
         and has one of the fingerprint: vector search must no longer find it then. Erased events do not occur.
         """
         vector, mark = f"CASE WHEN {STANDING} THEN v.vector END", max(after, _BEGINNING)
-        source = "events e LEFT JOIN vectors v ON v.seq = e.seq"
-        query = select(f"{_COLUMNS}, {vector}", source, _LATER, "ORDER BY e.revision, e.seq LIMIT ?")
-        rows = connection.execute(query, (*bound(fingerprint), mark.revision, mark.seq, bounded(limit)))
+        rest = f"LEFT JOIN vectors v ON v.seq = e.seq WHERE {_LATER} ORDER BY e.revision, e.seq LIMIT ?"
+        values = *bound(fingerprint), mark.revision, mark.seq, bounded(limit)
+        rows = EVENT.beside(connection, f"e.revision, e.seq, {vector}", rest, values)
         return [
-            (Checkpoint(revision, seq), EVENT.read(fields), None if stored is None else vector_of(stored))
-            for revision, seq, *fields, stored in rows
+            (Checkpoint(revision, seq), event, None if stored is None else vector_of(stored))
+            for revision, seq, stored, event in rows
         ]
 
     @reads

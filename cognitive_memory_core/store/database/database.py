@@ -63,9 +63,8 @@ class Database:
         with ExitStack() as undo:
             undo.callback(self.close_now)
             try:
-                if (
-                    not read_only
-                ):  # in its own thread, which then runs: a write that is refused one would be carried out later
+                if not read_only:
+                    # in its own thread, which then runs: a write that is refused one would be carried out later
                     self._writer = self._writing.submit(opened_for_writing, path).result()
                 for number in range(READERS):
                     reader = opened_for_reading(path)

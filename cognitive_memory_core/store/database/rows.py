@@ -184,10 +184,17 @@ class Columns(Generic[T]):
         row = connection.execute(f"SELECT {self._select} {rest}", values).fetchone()
         return None if row is None else self.read_again(row)
 
+    def beside(
+        self, connection: Connection, columns: str, rest: str, values: Sequence[Any] = ()
+    ) -> list[tuple[Any, ...]]:
+        """Return further columns of each row, and its object after them; all are read before this returns."""
+        rows = connection.execute(f"SELECT {columns}, {self._select} {rest}", values).fetchall()
+        others = -len(self.fields)
+        return [(*row[:others], self.read_again(row[others:])) for row in rows]
+
     def numbered(self, connection: Connection, rest: str, values: Sequence[Any] = ()) -> list[tuple[int, T]]:
         """Return each object with the seq of its row; all are read before this returns."""
-        rows = connection.execute(f"SELECT e.seq, {self._select} {rest}", values).fetchall()
-        return [(row[0], self.read(row[1:])) for row in rows]
+        return [(seq, one) for seq, one in self.beside(connection, "e.seq", rest, values)]
 
 
 def _writing(name: str, to_column: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
