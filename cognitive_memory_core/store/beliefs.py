@@ -37,6 +37,7 @@ from .database.rows import (
     micros,
     new_seq,
 )
+from .event_rows import sources_of
 from .numpy_on_use import Vectors, np
 from .vectors import drop
 
@@ -246,9 +247,8 @@ def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) ->
     }
     if erased.covers_place(after.scope, after.updated_at) or not is_applicable(edit, stored, keys):
         return False
-    query = f"SELECT message_id FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
-    gone = {row[0] for row in connection.execute(query, (after.scope.key, listed(bound(*after.message_ids))))}
-    left = replace(after, message_ids=tuple(one for one in after.message_ids if one not in gone))
+    standing, _ = sources_of(connection, after)
+    left = replace(after, message_ids=tuple(one for one in after.message_ids if one in standing))
     is_new = stored is None or after.id != stored.id
     if is_new and after.message_ids and not left.message_ids:
         return False

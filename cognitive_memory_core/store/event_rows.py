@@ -13,6 +13,7 @@ from datetime import datetime
 from sqlite3 import Connection
 from typing import Any, Literal
 
+from ..domain.belief import Belief
 from ..domain.erasure import Tombstones, texts_of
 from ..domain.event import Event, Quote, exchange, without_quotes
 from ..domain.ids import derived_id
@@ -53,11 +54,11 @@ def gone_digest(event_id: str) -> str:
     return derived_id("gone", event_id)
 
 
-def sources_of(connection: Connection, event: Event) -> tuple[set[str], datetime | None]:
-    """Return the messages of an event that were not withdrawn; and, if all were, the instant of the latest."""
+def sources_of(connection: Connection, told: Event | Belief) -> tuple[set[str], datetime | None]:
+    """Return the messages of what was told that were not withdrawn; and, if all were, the instant of the latest."""
     query = f"SELECT message_id, at_us FROM withdrawals WHERE scope = ? AND message_id IN {LISTED}"
-    withdrawn = dict(connection.execute(query, bound(event.scope.key, listed(event.message_ids))).fetchall())
-    left = set(event.message_ids).difference(withdrawn)
+    withdrawn = dict(connection.execute(query, bound(told.scope.key, listed(told.message_ids))).fetchall())
+    left = set(told.message_ids).difference(withdrawn)
     return left, instant_of(max(withdrawn.values())) if withdrawn and not left else None
 
 
