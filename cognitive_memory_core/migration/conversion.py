@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
-import orjson
 from pydantic import ValidationError
 
 from .. import sentences
 from ..disk import MAX_BYTES, Disk
+from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.instants import datetime_of
+from ..domain.notes import Memo, Pin
 from ..domain.people import Alias
 from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT, Scope
@@ -48,6 +50,8 @@ _MEGABYTE = 1024 * 1024
 _MOST_NAMES = 100_000
 _TIMES = ("timestamp_epoch", "timestamp_utc", "timestamp_local", "timestamp")  # the first that can be read counts
 _Fields = Mapping[str, Any]
+T = TypeVar("T")
+Row = TypeVar("Row", bound=ExportedRow)
 _UNREADABLE = (CognitiveMemoryError, ValueError, OverflowError, OSError, RecursionError, TypeError)
 
 
@@ -67,18 +71,9 @@ class Conversion:
         """Yield the turn of each job; its ``request_id`` is derived from its content: a second run adds nothing."""
         for state in STATES if self._layout.queues else ():
             for path in self._layout.files(cast("Path", self._layout.queues) / state, ".json"):
-                try:
-                    arrived_at = datetime.fromtimestamp(written_at(path, MAX_BYTES), timezone.utc)
-                    work = job_of(body_of(Disk().read(path)), path.stem, arrived_at).work
-                    if not isinstance(work, Turn):
-                        raise BadArgument(sentences.caller.NO_TURN)
-                except CognitiveMemoryError as refused:
-                    self._leave_out(self._layout.name(path), refused)
-                    continue
-                self.counts["job"] += 1
-                key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
-                scene = replace(work.scene, agent=self._agent)
-                yield replace(work, scene=scene, request_id=f"migrated-{key}")
+                if turn := self._read(self._layout.name(path), partial(self._turn_of, path)):
+                    self.counts["job"] += 1
+                    yield turn
 
     def write(self, draft: BinaryIO, scratch: Path) -> None:
         """Write everything but the jobs as an export; blocking.
@@ -91,15 +86,15 @@ class Conversion:
             self._write_profiles(self._layout.profiles)
         if self._layout.chroma:
             self._write_events(self._layout.chroma, scratch)
-        newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
-        for where, memo in self._rows(self._layout.summaries, self._memo_fields):
-            newest.append((where, memo))
-            scope = Scope(self._agent, memo["place"], memo["place_id"])
-            event_id = self._made("migrated event of", memo["id"])
+        newest: deque[ExportedRow] = deque(maxlen=MEMOS)
+        for memo in self._rows(self._layout.summaries, self._memo_of):
+            newest.append(memo)
             # without a sender, so that it is readable in its place only
-            self._write(where, _event_fields(event_id, scope, memo["text"], memo["written_at"], is_absolute=False))
-        for where, memo in (*newest, *self._rows(self._layout.pins, self._pin_fields)):
-            self._write(where, memo)
+            event_id = self._made("migrated event of", memo.id)
+            event = _event(event_id, memo.scope, memo.text, memo.written_at, is_absolute=False)
+            self._write(EmbeddedEvent(event))
+        for row in (*newest, *self._rows(self._layout.pins, self._pin_of)):
+            self._write(row)
 
     def _made(self, *content: object) -> str:
         """Return the id of a row, derived from its content: one for each agent."""
@@ -113,15 +108,25 @@ class Conversion:
             said = sentences.caller.LEFT_OUT.format(where=where, reason=shown)
             self.said.append(one_line(said, LONGEST_SENTENCE))
 
-    def _write(self, where: str, fields: _Fields) -> ExportedRow | None:
+    def _read(self, where: str, make: Callable[[], T]) -> T | None:
+        """Return what is made of a piece of the source; None, and the piece is left out, if it cannot be read."""
         try:
-            row = row_of(orjson.dumps({"agent": self._agent, **fields}))
+            return make()
         except _UNREADABLE as refused:
             self._leave_out(where, refused)
             return None
+
+    def _write(self, row: ExportedRow) -> None:
         self._draft.write(written(row) + b"\n")
-        self.counts[str(fields["type"])] += 1
-        return row
+        self.counts["event" if isinstance(row, EmbeddedEvent) else type(row).__name__.lower()] += 1
+
+    def _turn_of(self, path: Path) -> Turn:
+        arrived_at = datetime.fromtimestamp(written_at(path, MAX_BYTES), timezone.utc)
+        work = job_of(body_of(Disk().read(path)), path.stem, arrived_at).work
+        if not isinstance(work, Turn):
+            raise BadArgument(sentences.caller.NO_TURN)
+        key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
+        return replace(work, scene=replace(work.scene, agent=self._agent), request_id=f"migrated-{key}")
 
     def _write_profiles(self, folder: Path) -> None:
         for kind in _KINDS:
@@ -130,21 +135,20 @@ class Conversion:
             files = [(path, path.stem) for path in present]
             files += [(path, entity.name) for entity in past for path in self._layout.files(entity, ".md")]
             for path, name in files:
-                try:
-                    at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
-                    location = ProfileLocation(self._layout.root, "", kind, "", name)
-                    read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
-                    owned = replace(read, key=replace(read.key, agent=self._agent))
-                    profile = cast("Profile", row_of(written(owned)))
-                except _UNREADABLE as refused:
-                    self._leave_out(self._layout.name(path), refused)
+                profile = self._read(self._layout.name(path), partial(self._profile_of, path, kind, name))
+                if profile is None:
                     continue
-                is_past = path.is_relative_to(folder / "history")
-                row = Revision(revision_id(_replaced_at(path)), profile) if is_past else profile
-                self._draft.write(written(row) + b"\n")
-                self.counts["revision" if is_past else "profile"] += 1
-                if not is_past:
+                if path.is_relative_to(folder / "history"):
+                    self._write(Revision(revision_id(_replaced_at(path)), profile))
+                else:
+                    self._write(profile)
                     self._record_place_name(profile.key.scope, profile.name)
+
+    def _profile_of(self, path: Path, kind: EntityType, name: str) -> Profile:
+        at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
+        location = ProfileLocation(self._layout.root, "", kind, "", name)
+        read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
+        return _checked(replace(read, key=replace(read.key, agent=self._agent)))
 
     def _write_events(self, folder: Path, scratch: Path) -> None:
         words, name = sentences.caller, self._layout.name(folder)
@@ -172,15 +176,11 @@ class Conversion:
 
     def _write_event(self, where: str, text: object, stored: object) -> None:
         """Write an event; record the name of its place, and its sender's: of the own chat, or ``name(id)`` in front."""
-        try:
-            metadata = _object(stored)
-            fields = self._stored_event(_text(text).strip(), metadata)
-        except _UNREADABLE as refused:
-            self._leave_out(where, refused)
+        row = self._read(where, partial(self._event_of, _text(text).strip(), stored))
+        if row is None:
             return
-        if not isinstance(row := self._write(where, fields), EmbeddedEvent):
-            return
-        event, place_name = row.event, _text(metadata.get("location_abs"))
+        self._write(row)
+        event, place_name = row.event, _text(_object(stored).get("location_abs"))
         scope, sender = event.scope, event.sender_id
         self._record_place_name(scope, place_name)
         label = re.match(rf"([^()（）]+)\({re.escape(sender)}\)", event.text)
@@ -195,7 +195,8 @@ class Conversion:
             known = self._places.setdefault((scope.kind, name), scope.place_id)
             self._places[scope.kind, name] = known if known == scope.place_id else ""
 
-    def _stored_event(self, said: str, metadata: _Fields) -> _Fields:
+    def _event_of(self, said: str, stored: object) -> EmbeddedEvent:
+        metadata = _object(stored)
         if not said:
             raise BadArgument(sentences.caller.NO_TEXT)
         group_id, user_id, sender_id = (_id(metadata.get(name)) for name in ("group_id", "user_id", "sender_id"))
@@ -203,78 +204,78 @@ class Conversion:
         if is_private and (metadata.get("request_type") == "group" or not (user_id or sender_id)):
             raise BadArgument(sentences.caller.NO_PLACE)
         scope = Scope(self._agent, *(("private", user_id or sender_id) if is_private else ("group", group_id)))
-        at = _instant(*map(metadata.get, _TIMES)).isoformat()
-        event_id = self._made("migrated event", is_private, scope.place_id, sender_id, said, at)
-        return {
-            **_event_fields(event_id, scope, said, at, is_absolute=metadata.get("is_absolute") is not False),
-            "user_id": user_id or sender_id,
-            "sender_id": sender_id or user_id,
-            "perspective": _text(metadata.get("perspective"))[:64] or None,
-        }
+        at = _instant(*map(metadata.get, _TIMES))
+        event_id = self._made("migrated event", is_private, scope.place_id, sender_id, said, at.isoformat())
+        event = _event(event_id, scope, said, at, is_absolute=metadata.get("is_absolute") is not False)
+        perspective = _text(metadata.get("perspective"))[:64] or None
+        event = replace(event, user_id=user_id or sender_id, sender_id=sender_id or user_id, perspective=perspective)
+        return _checked(EmbeddedEvent(event))
 
-    def _memo_fields(self, row: object) -> _Fields:
+    def _memo_of(self, row: object) -> Memo:
         """Return the memo of a summary: an object, or in older files a plain text without place and time."""
         fields = {"summary": row} if isinstance(row, str) else _object(row)
         text, stated = _text(fields.get("summary")).strip(), fields.get("timestamp")
         if not text:
             raise BadArgument(sentences.caller.NO_TEXT)
-        place = self._place_of(fields)
+        scope = self._place_of(fields)
         at = _instant(stated) if stated else self._file_time
         made = _text(fields.get("id"))
         if not _OWN_ID.fullmatch(made):
-            made = self._made("migrated summary", *place.values(), text, at.isoformat() if stated else "")
-        return {"type": "memo", "id": made, **place, "text": text, "written_at": at.isoformat()}
+            stated_at = at.isoformat() if stated else ""
+            made = self._made("migrated summary", scope.kind, scope.place_id, text, stated_at)
+        return _checked(Memo(made, scope, text, at))
 
-    def _pin_fields(self, row: object) -> _Fields:
+    def _pin_of(self, row: object) -> Pin:
         fields = {"fact": row} if isinstance(row, str) else _object(row)
-        text, place, stated = _text(fields.get("fact")).strip(), self._place_of({}), fields.get("created_at")
+        text, scope, stated = _text(fields.get("fact")).strip(), self._place_of({}), fields.get("created_at")
         at = _instant(stated) if stated else self._file_time
-        made = self._made("migrated pin", *place.values(), text)
-        owner = "" if place["place"] == "group" else place["place_id"]
-        return {"type": "pin", "id": made, **place, "text": text, "owner_id": owner, "pinned_at": at.isoformat()}
+        made = self._made("migrated pin", scope.kind, scope.place_id, text)
+        return _checked(Pin(made, scope, text, "" if scope.group_id else scope.place_id, at))
 
-    def _place_of(self, row: _Fields) -> _Fields:
+    def _place_of(self, row: _Fields) -> Scope:
         """Return the place that a row names; else the given one. Raises BadArgument if there is neither."""
         location = row.get("location")
         fields: _Fields = cast("_Fields", location) if isinstance(location, dict) else {}
         kind, name = _text(fields.get("type")), _text(fields.get("name")).strip()
         known = self._places.get((kind, name)) or (_ID.fullmatch(name) and name)
         if kind in ("group", "private") and known:
-            return {"place": kind, "place_id": known}
+            return Scope(self._agent, kind, known)
         if self._place is None:
             raise BadArgument(sentences.caller.NO_PLACE)
-        return {"place": self._place.kind, "place_id": self._place.place_id}
+        return replace(self._place, agent=self._agent)
 
-    def _rows(self, path: Path | None, fields_of: Callable[[object], _Fields]) -> Iterator[tuple[str, _Fields]]:
-        """Yield the fields of the rows of a list, with their positions; rows that cannot be read are left out."""
+    def _rows(self, path: Path | None, made_of: Callable[[object], T]) -> Iterator[T]:
+        """Yield what is made of the rows of a list; rows that cannot be read are left out."""
         if path is None:
             return
         name = self._layout.name(path)
         try:
             self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)
             for number, row in enumerate(rows_of(path), 1):
-                where = sentences.caller.ROW.format(name=name, number=number)
-                try:
-                    fields = fields_of(row)
-                except _UNREADABLE as refused:
-                    self._leave_out(where, refused)
-                else:
-                    yield where, fields
+                made = self._read(sentences.caller.ROW.format(name=name, number=number), partial(made_of, row))
+                if made is not None:
+                    yield made
         except (BadArgument, OSError) as refused:
             self._leave_out(name, refused)
 
 
-def _event_fields(event_id: str, scope: Scope, text: str, at: str, *, is_absolute: bool) -> _Fields:
-    return {
-        "type": "event",
-        "id": event_id,
-        "text": text,
-        "request_type": scope.kind,
-        "group_id": scope.group_id,
-        "user_id": "" if scope.group_id else scope.place_id,
-        "is_absolute": is_absolute,
-        "happened_at": at,
-    }
+def _checked(row: Row) -> Row:
+    """Return a row as an import reads it; raises as :func:`row_of` does."""
+    return cast("Row", row_of(written(row)))
+
+
+def _event(event_id: str, scope: Scope, text: str, at: datetime, *, is_absolute: bool) -> Event:
+    """Return an event of a place without a sender."""
+    return Event(
+        event_id,
+        text,
+        user_id="" if scope.group_id else scope.place_id,
+        group_id=scope.group_id,
+        request_type=scope.kind,
+        happened_at=at,
+        is_absolute=is_absolute,
+        agent=scope.agent,
+    )
 
 
 def _replaced_at(path: Path) -> datetime:
