@@ -44,11 +44,9 @@ _LONGEST_OTHER = 8_000
 _LATEST = 2100  # year; a later time is a clock's error, and would count as the newest for ever
 _LARGEST = 2**31
 PlacedRow = Memo | Pin | Alias | Belief | Change | SuggestionDecision | PlaceSwitch
-_EVENT, _MESSAGE, _PROFILE = TypeAdapter(Event), TypeAdapter(Message), TypeAdapter(Profile)
-_PLACED: Mapping[type[PlacedRow], TypeAdapter[PlacedRow]] = {
-    kind: TypeAdapter(kind) for kind in (Memo, Pin, Alias, Belief, Change, SuggestionDecision, PlaceSwitch)
-}
-_OPT_OUT, _SHARED, _VECTOR = TypeAdapter(OptOut), TypeAdapter(Shared), TypeAdapter(tuple[float, ...])
+_ROWS = (Event, Message, Profile, OptOut, Shared, Memo, Pin, Alias, Belief, Change, SuggestionDecision, PlaceSwitch)
+_ADAPTERS: Mapping[type, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in _ROWS}
+_VECTOR = TypeAdapter(tuple[float, ...])
 
 
 def is_head(line: bytes) -> bool:
@@ -116,11 +114,10 @@ def _without(row: Any, *names: str) -> _Fields:
 
 
 def _event(line: _Line) -> EmbeddedEvent:
-    known = {name: value for name, value in line.items() if name not in (*_EXPERIENCE, "retired_at")}
     detail = cast("_Line", line["detail"] if isinstance(line.get("detail"), dict) else {})
-    experience = {name: detail[name] for name in _EXPERIENCE if name in detail}
+    experience = {name: detail.get(name, "") for name in _EXPERIENCE}
     place = {"request_type": line.get("request_type")}  # required: it decides who may read the event
-    event = _checked(_EVENT.validate_python({**known, **place, **experience}))
+    event = _read(Event, {**line, **place, **experience, "retired_at": None})
     for quote in event.quotes:
         _checked(quote)
     if event.kind not in MEMORY_KINDS or event.count < 1 or not 0 <= event.confidence <= 1:
@@ -136,7 +133,7 @@ def _message(line: _Line) -> Message:
     scene = {"group_id": "", **line, "kind": line.get("request_type"), "agent": line.get("agent", DEFAULT_AGENT)}
     if scene["kind"] == "private":
         scene["group_id"] = ""
-    message = _MESSAGE.validate_python({**line, "scene": scene})
+    message = _ADAPTERS[Message].validate_python({**line, "scene": scene})
     checked_scene(message.scene, placed=True)
     _check("sent_at", message.sent_at)
     return message
@@ -145,7 +142,7 @@ def _message(line: _Line) -> Message:
 def _placed(kind: type[PlacedRow], line: _Line) -> PlacedRow:
     """Read a row of a place."""
     scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
-    row = _checked(_PLACED[kind].validate_python({"owner_id": "", **line, "scope": scope}))
+    row = _read(kind, {"owner_id": "", **line, "scope": scope})
     match row:
         case Alias():
             _check("text", row.name)
@@ -168,12 +165,11 @@ def _consent(line: _Line) -> OptOut | Shared | PlacedRow:
         return _placed(PlaceSwitch, line)
     checked_id(line.get("user_id"), "user_id")
     if line.get("at") is not None:
-        return _checked(_OPT_OUT.validate_python(line))
-    return _checked(_SHARED.validate_python({**line, "at": line.get("shared_at")}))
+        return _read(OptOut, line)
+    return _read(Shared, {**line, "at": line.get("shared_at")})
 
 
 def _profile(line: _Line) -> Profile:
-    known = {name: value for name, value in line.items() if name != "version"}
     empty = {"name": "", "tags": (), "summary": ""}
     agent = checked_id(line.get("agent", DEFAULT_AGENT), "agent")
     match line.get("entity_type"):
@@ -185,7 +181,7 @@ def _profile(line: _Line) -> Profile:
             key = ProfileKey.group(line.get("group_id", ""), agent)
         case other:
             raise BadArgument(sentences.caller.bad_value("entity_type", other, " user、member 或 group"))
-    return _checked(_PROFILE.validate_python({**empty, **known, "key": key}))
+    return _read(Profile, {**empty, **line, "version": "", "key": key})
 
 
 def _revision(line: _Line) -> Revision:
@@ -213,6 +209,11 @@ def _place(kind: object, place_id: Any, agent: Any) -> Scope:
     if kind == "private":
         return Scene.private(place_id, agent=agent).scope
     raise BadArgument(sentences.caller.bad_value("place", kind, " group 或 private"))
+
+
+def _read(kind: type[Row], fields: _Line) -> Row:
+    """Make a row of its fields."""
+    return _checked(_ADAPTERS[kind].validate_python(fields))
 
 
 def _checked(row: Row) -> Row:
