@@ -65,8 +65,12 @@ class Rewording:
         self._connection, self._user_id, self._places, self._hide = connection, user_id, places, hide
         named = re.compile("|".join(map(re.escape, (*bound(user_id), *names))))
         connection.create_function("the_person", 0, lambda: bound(user_id)[0], deterministic=True)
-        connection.create_function("was_seen_in", 1, lambda place: place in places, deterministic=True)
-        connection.create_function("names_them", 1, lambda text: named.search(text) is not None, deterministic=True)
+        connection.create_function("was_seen_in", 1, places.__contains__, deterministic=True)
+
+        def names_them(text: str) -> bool:
+            return named.search(text) is not None
+
+        connection.create_function("names_them", 1, names_them, deterministic=True)
         self.reworded = 0
 
     def events(self) -> None:
@@ -212,7 +216,7 @@ class Eraser(Table):
             for table, owner in _SEEN
             for row in connection.execute(f"SELECT DISTINCT scope FROM {table} WHERE {owner} = ?", person)
         }
-        rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names)), sorted(places), hide)
+        rewording = Rewording(connection, user_id, filter(hides_alone, sorted(names)), places, hide)
         values = {"person": person[0], "private": f"\x1fprivate\x1f{person[0]}", "at": micros(at)}
         deleted, memo_ids = _delete_rows(connection, _OF_PERSON, values)
         connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", person)
