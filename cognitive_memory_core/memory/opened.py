@@ -182,7 +182,7 @@ class Opened:
             facts=ledger.facts,
             names=self.names,
         )
-        self.belief_search = BeliefSearch(ledger.beliefs, embedder, live)
+        self.belief_search = BeliefSearch(ledger.beliefs, embedder, live, self.consent)
         self.recall = Recall(
             Sources(
                 ledger,

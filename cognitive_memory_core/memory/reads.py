@@ -308,8 +308,7 @@ class Reads:
         from ..evolution.beliefs import group_of  # noqa: PLC0415  # loaded with an open memory
 
         opened, scope, count = self._opened, group_of(scene), counted(limit, 5)
-        said, worded = query[:MAX_QUERY], opened.consent.belief
-        hits = await opened.belief_search.find(scope, said, limit=count, threshold=threshold, worded=worded)
+        hits = await opened.belief_search.find(scope, query[:MAX_QUERY], limit=count, threshold=threshold)
         named = await self._worded(scope, [hit.belief for hit in hits])
         return [replace(hit, belief=belief) for hit, belief in zip(hits, named, strict=False)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import mul
@@ -36,7 +36,6 @@ BELIEF_QUERY = 1_000  # characters
 MOST_SHOWN = 10  # of a turn
 SATURATION = 0.5  # coverage that counts as three quarters of a full one
 STRENGTH_SHARE = 0.3  # of the order in which a turn is shown beliefs; the rest is relevance
-Worded = Callable[[Scope, Belief], Belief | None]
 
 
 @dataclass(frozen=True)
@@ -46,34 +45,31 @@ class BeliefSearch:
     vectors: BeliefBook
     embedder: Embedder
     settings: Live[Settings]
+    consent: Consent
 
-    async def find(self, scope: Scope, query: str, *, limit: int, threshold: float, worded: Worded) -> list[BeliefHit]:
+    async def find(self, scope: Scope, query: str, *, limit: int, threshold: float) -> list[BeliefHit]:
         """Return active beliefs with a score of at least ``threshold``, best first, also those too weak to be shown.
 
-        ``worded`` returns a belief with hidden words redacted, or None if it must not be shown; such words never match.
+        Hidden words are redacted, and never match.
         """
         said = clean_text(query[:BELIEF_QUERY]).strip()
         vector = await vector_of(self.embedder, said) if said else None
-        hits = await self.vectors.database.read(self._ranked, scope, said, vector, worded)
+        hits = await self.vectors.database.read(self._ranked, scope, said, vector)
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
-    def of_turn(
-        self, connection: Snapshot, scope: Scope, said: str, vector: Vector | None, worded: Worded
-    ) -> list[Belief]:
+    def of_turn(self, connection: Snapshot, scope: Scope, said: str, vector: Vector | None) -> list[Belief]:
         """Return up to :data:`MOST_SHOWN` beliefs of a place to show, the most relevant and strongest first.
 
         Beliefs that are asleep (too weak) are left out. Without ``vector`` relevance is by words only.
         """
-        hits = self._ranked(connection, scope, said[:BELIEF_QUERY], vector, worded)
+        hits = self._ranked(connection, scope, said[:BELIEF_QUERY], vector)
         hits = [hit for hit in hits if not hit.belief.is_asleep]
         hits.sort(key=lambda hit: -((1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength))
         return [hit.belief for hit in hits[:MOST_SHOWN]]
 
-    def _ranked(
-        self, connection: Snapshot, scope: Scope, said: str, vector: Vector | None, worded: Worded
-    ) -> list[BeliefHit]:
+    def _ranked(self, connection: Snapshot, scope: Scope, said: str, vector: Vector | None) -> list[BeliefHit]:
         rows = at_once(self.vectors.near, connection, scope, self.embedder.fingerprint, vector)
-        shown = [(belief, cosine) for row, cosine in rows if (belief := worded(scope, row))]
+        shown = [(belief, cosine) for row, cosine in rows if (belief := self.consent.belief(scope, row))]
         if not shown:  # as in most places
             return []
         texts, cosines = [(one.statement, *one.tags) for one, _ in shown], [cosine for _, cosine in shown]

@@ -294,8 +294,7 @@ class ContextPass(Pass):
                 self._surround(on, told)
         with self.part("beliefs"):
             if sources.beliefs and scene.group_id and self.query.terms:
-                said, worded = self.query.said, sources.consent.belief
-                self.beliefs = sources.beliefs.of_turn(on, scene.scope, said, self.vector, worded)
+                self.beliefs = sources.beliefs.of_turn(on, scene.scope, self.query.said, self.vector)
                 newer = self._replacing(on, [source for belief in self.beliefs for source in belief.event_ids])
                 self.newer = [event for event in newer if event.scope == scene.scope]
                 of_beliefs = [line_id for belief in self.beliefs for line_id in belief.message_ids]

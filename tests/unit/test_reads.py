@@ -286,7 +286,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Cognitiv
     profiles: Any = LeakyProfiles(scenes, told)
     tables: Any = LeakyTables(leaky, profiles)
     beliefs: Any = LeakyBeliefs(scenes, told)
-    found = BeliefSearch(beliefs, cast("Any", CountingEmbedder()), live)
+    found = BeliefSearch(beliefs, cast("Any", CountingEmbedder()), live, consent)
     embedder: Any = CountingEmbedder()
     names = CurrentNames(a_ledger().names)
     opened: Any = SimpleNamespace(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
@@ -13,7 +13,7 @@ from ...domain.reading import ReadFilter
 from ...domain.scope import Scene
 from ...text.characters import cleared_on_erasure
 from ..database.connections import kept
-from ..database.rows import EVENT, LISTED, MESSAGE, Row, listed, micros, select
+from ..database.rows import EVENT, LISTED, MESSAGE, Columns, Row, listed, micros, select
 
 Values = tuple[str | int, ...]
 Filter = tuple[str, Values]
@@ -97,37 +97,35 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Corpus(Generic[T]):
-    """Events, or messages: their table, conversion and access rule.
+    """Events, or messages: how they are stored, and their access rule.
 
-    ``standing`` is the SQL condition of rows that may be shown at all. ``columns`` are those for :meth:`admitted`: seq
-    and the fields, from the table as ``e``.
+    ``standing`` is the SQL condition of rows that may be shown at all.
     """
 
-    table: str
-    fields: tuple[str, ...]
+    stored: Columns[T]
     filter_of: Callable[[ReadFilter], Filter]
-    read: Callable[[Row], T]
     admits: Callable[[ReadFilter, T], bool]
     standing: str = "TRUE"
-    columns: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Name the columns."""
-        object.__setattr__(self, "columns", ", ".join(f"e.{name}" for name in ("seq", *self.fields)))
+    @cached_property
+    def columns(self) -> str:
+        """What :meth:`admitted` converts: seq and the fields, from the table as ``e``."""
+        return f"e.seq, {self.stored.of()}"
 
     def admitted(self, read_filter: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
         """Convert rows, and drop those that the read filter does not admit, whatever the query returned."""
-        read, admits = self.read, self.admits
+        read, admits = self.stored.read_again, self.admits
         return {row[0]: item for row in rows if admits(read_filter, item := read(row[1:]))}
 
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return, by seq and in the given order, those of the rows that the read filter admits."""
-        found = kept(connection, (self.table, read_filter))  # None: not admitted, or gone
+        table = self.stored.table
+        found = kept(connection, (table, read_filter))  # None: not admitted, or gone
         if missing := [seq for seq in seqs if seq not in found]:
-            query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+            query = select(self.columns, f"{table} e", f"e.seq IN {LISTED} AND {self.standing}")
             found |= dict.fromkeys(missing) | self.admitted(read_filter, connection.execute(query, (listed(missing),)))
         return {seq: item for seq in seqs if (item := found[seq]) is not None}
 
 
-EVENTS = Corpus("events", EVENT.fields, sql_filter, EVENT.read_again, ReadFilter.admits)
-MESSAGES = Corpus("messages", MESSAGE.fields, message_filter, MESSAGE.read_again, ReadFilter.admits_line, NOT_HIDDEN)
+EVENTS = Corpus(EVENT, sql_filter, ReadFilter.admits)
+MESSAGES = Corpus(MESSAGE, message_filter, ReadFilter.admits_line, NOT_HIDDEN)

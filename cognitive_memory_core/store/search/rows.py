@@ -98,7 +98,7 @@ class Rows:
 
     def clear(self) -> None:
         """Drop all rows."""
-        self.state, self.bytes = State(), OVERHEAD
+        self.state = State()
         self.columns: list[Column] = []  # with a value for each row
         self.seqs = self.column(np.int64)
 
@@ -120,9 +120,10 @@ class Rows:
         for column in self.columns:
             column.keep(stays)
 
-    def count_bytes(self) -> None:
-        """Update ``bytes``."""
-        self.bytes = OVERHEAD + sum(column.room.nbytes for column in self.columns)
+    @property
+    def bytes(self) -> int:
+        """How much memory the rows take."""
+        return OVERHEAD + sum(column.room.nbytes for column in self.columns)
 
     def read(self, connection: Connection, among: Sequence[int] | None = None) -> Iterator[list[Row]]:
         """Yield the rows in the ledger, some at a time: all, or those of some seqs."""
@@ -154,7 +155,6 @@ class Rows:
             self.clear()
             raise
         self.state = state
-        self.count_bytes()
 
 
 class WordRows(Rows):
@@ -187,10 +187,10 @@ class WordRows(Rows):
             super().keep(stays)
             self._unindex()
 
-    def count_bytes(self) -> None:
-        """Update ``bytes``."""
-        super().count_bytes()
-        self.bytes += sum(part.nbytes for part in (self.terms.room, self.ends, *self._index))
+    @property
+    def bytes(self) -> int:
+        """How much memory the rows take, with their terms and the index."""
+        return super().bytes + sum(part.nbytes for part in (self.terms.room, self.ends, *self._index))
 
     def _unindex(self) -> None:
         self.ends = np.cumsum(self.lengths.values, dtype=np.int64)  # of each row's terms
@@ -205,7 +205,6 @@ class WordRows(Rows):
         starts = np.flatnonzero(np.diff(terms, prepend=terms[:1] + np.uint32(1)))
         self._index = terms[starts], np.append(starts, len(terms)), pairs.astype(np.int32)
         self._indexed = len(terms)
-        self.count_bytes()
 
     def find(self, asked: Array, most: int | None = None) -> tuple[Array, Array, Array]:
         """Return the postings of the ``most`` rarest terms: index of the term, and row; and how many rows have a term.
