@@ -256,7 +256,7 @@ class Consent:
                 hit,
                 event=redacted(hit.event),
                 score=min(hit.score, 1.0),
-                neighbours=tuple(redacted(line) for line in hit.neighbours if around.admits(line.as_event())),
+                neighbours=tuple(redacted(line) for line in hit.neighbours if around.admits_line(line)),
             )
             for hit in hits
             if read_filter.admits(hit.event)

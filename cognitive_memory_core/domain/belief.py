@@ -160,9 +160,9 @@ class Evolution:
 
 def logged(
     action: ChangeAction, after: Belief, before: Belief | None, reason: str, at: datetime, *, by: str = ""
-) -> Change:
-    """Return the entry of the change log for an edit."""
-    return Change(
+) -> BeliefEdit:
+    """Return an edit with its entry of the change log."""
+    change = Change(
         derived_id(after.id, action, at.isoformat(), by),
         after.scope,
         action,
@@ -175,6 +175,7 @@ def logged(
         changed_at=at,
         changed_by=by,
     )
+    return BeliefEdit(after, before, change)
 
 
 def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collection[str]) -> bool:
@@ -207,7 +208,7 @@ def without_message(
     if left or belief.status != "active":
         return BeliefEdit(reduced, belief)
     retired = replace(reduced, status="deprecated", updated_at=at)
-    return BeliefEdit(retired, belief, logged("delete", retired, belief, reason, at))
+    return logged("delete", retired, belief, reason, at)
 
 
 def without_people(belief: Belief, people: Collection[str], hide: Callable[[str], str]) -> Belief | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from .. import sentences
 from ..errors import BadArgument
@@ -82,7 +82,7 @@ class Turn:
     def within(self, limits: TurnLimits) -> Self:
         """Return the turn cut to the limits; cut texts end in "…"."""
         recent = self.recent_messages[-limits.recent_messages :] if limits.recent_messages else ()
-        return with_fields(
+        return replace(
             self,
             memo=shortened(self.memo, limits.text),
             observations=tuple(shortened(item, limits.text) for item in self.observations[: limits.observations]),
@@ -91,19 +91,11 @@ class Turn:
         )
 
 
-def with_fields(work: Work, **fields: Any) -> Work:
-    """Return work with other fields; the work itself if none differs, because a new one is checked as a whole."""
-    differing = {name: value for name, value in fields.items() if getattr(work, name) != value}
-    return replace(work, **differing) if differing else work
-
-
 def without_lines(work: Work, is_kept: Callable[[Message | str], bool], hide: Callable[[str], str]) -> Work:
     """Return work with the lines that are kept only, and with ``hide`` applied to all texts but people's names."""
 
     def place(scene: Scene) -> Scene:
-        names = {"group_name": hide(scene.group_name), "nickname": hide(scene.nickname)}
-        is_same = names == {"group_name": scene.group_name, "nickname": scene.nickname}
-        return scene if is_same else replace(scene, **names)
+        return replace(scene, group_name=hide(scene.group_name), nickname=hide(scene.nickname))
 
     lines = tuple(
         hide(line) if isinstance(line, str) else replace(line, text=hide(line.text), scene=place(line.scene))
@@ -140,7 +132,7 @@ class Dialogue:
 
     def within(self, limits: TurnLimits) -> Self:
         """Return the dialogue with each line cut to ``limits.text``."""
-        return with_fields(self, messages=tuple(_cut(line, limits.text) for line in self.messages))
+        return replace(self, messages=tuple(_cut(line, limits.text) for line in self.messages))
 
 
 def _cut(line: Message | str, limit: int) -> Message | str:

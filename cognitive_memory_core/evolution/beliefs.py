@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from .. import sentences
 from ..consent import Consent
-from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, ChangeAction, logged
+from ..domain.belief import STATEMENT_LENGTH, Belief, ChangeAction, logged
 from ..domain.message import Message
 from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, MistakeError, UnknownBelief
@@ -131,9 +131,7 @@ class BeliefKeeping:
 
     async def _changed(self, scene: Scene, after: Belief, before: Belief, action: ChangeAction, reason: str) -> Belief:
         by = scene.user_id or OPERATOR
-        change = logged(action, after, before, reason, self.clock.now(), by=by)
-        applied = await self.beliefs.commit([BeliefEdit(after, before, change)])
-        if applied:
+        if await self.beliefs.commit([logged(action, after, before, reason, self.clock.now(), by=by)]):
             return after
         standing = await self.beliefs.find(before.id)
         is_same = standing is not None and standing.is_current and standing.status == before.status

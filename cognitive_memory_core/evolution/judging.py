@@ -122,8 +122,7 @@ class Judgement:
             after = before.followed_by(after, proposal.reason, now, self.run_id)
             after = replace(after, tags=proposal.tags or before.tags)
         after = _resting_on(after, support.lines)
-        change = logged("update" if before else "create", after, before, proposal.reason, now)
-        self.edits.append(BeliefEdit(after, before, change))
+        self.edits.append(logged("update" if before else "create", after, before, proposal.reason, now))
         self._standing[before.id if before else after.id] = statement
         return None
 
@@ -135,8 +134,7 @@ class Judgement:
             return "too_many_deletions"
         self._deleted += 1
         retired = replace(belief, status="deprecated", updated_at=self.now, change_summary=proposal.reason)
-        change = logged("delete", retired, belief, proposal.reason, self.now)
-        self.edits.append(BeliefEdit(retired, belief, change))
+        self.edits.append(logged("delete", retired, belief, proposal.reason, self.now))
         del self._standing[belief.id]
         return None
 

@@ -9,7 +9,7 @@ from datetime import tzinfo
 
 from .. import sentences
 from ..consent import Consent
-from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, Suggestion, SuggestionDecision, SuggestionKind, logged
+from ..domain.belief import STATEMENT_LENGTH, Belief, Suggestion, SuggestionDecision, SuggestionKind, logged
 from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.reading import ReadFilter
@@ -171,7 +171,7 @@ class Suggesting:
                     event_ids=suggestion.event_ids,
                     supporters=suggestion.people,
                 )
-                change = logged("create", belief, None, sentences.caller.SUGGESTION_ACCEPTED, now, by=by)
-                await self.beliefs.commit([BeliefEdit(belief, None, change)])  # nothing, if an equal one is active
+                edit = logged("create", belief, None, sentences.caller.SUGGESTION_ACCEPTED, now, by=by)
+                await self.beliefs.commit([edit])  # nothing, if an equal one is active
                 self.on_stored()
             await self.beliefs.decide(decision)

@@ -18,7 +18,7 @@ from ..domain.ids import derived_id
 from ..domain.job import Job
 from ..domain.message import Backfill, Message
 from ..domain.scope import Scene, Scope
-from ..domain.turn import Dialogue, Turn, TurnLimits, Work, with_fields
+from ..domain.turn import Dialogue, Turn, TurnLimits, Work
 from ..end_summaries import EndSummaries
 from ..errors import BadArgument
 from ..ports import Clock
@@ -215,7 +215,7 @@ def _job_id(turn: Turn) -> str:
 def _cleaned(work: Work) -> Work:
     if isinstance(work, Dialogue):
         return replace(work, messages=tuple(replace(line, text=_roughly_cut(line.text)) for line in work.messages))
-    return with_fields(
+    return replace(
         work,
         memo=_roughly_cut(work.memo),
         observations=tuple(_roughly_cut(text) for text in work.observations[:OBSERVATIONS]),

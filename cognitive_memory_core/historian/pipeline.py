@@ -23,7 +23,7 @@ from ..domain.people import Person
 from ..domain.profile import ProfileKey
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene
-from ..domain.turn import Dialogue, Turn, with_fields
+from ..domain.turn import Dialogue, Turn
 from ..end_summaries import EndSummaries
 from ..errors import UnavailableError
 from ..ports import Historian
@@ -121,7 +121,7 @@ class Pipeline:
         work, told_before = around.work, around.told_before
         if isinstance(work, Dialogue):
             return await self.historian.triage(work, job_context)
-        fresh = with_fields(work, observations=tuple(around.asked))
+        fresh = replace(work, observations=tuple(around.asked))
         written = await self.historian.rewrite(fresh, job_context) if fresh.observations else []
         better = (
             replace(said, repeats=told_before[text].id) if text in told_before else said
@@ -254,7 +254,7 @@ def without_hidden_lines(connection: Snapshot, work: Turn | Dialogue) -> Turn | 
     shown = MessageLog.shown(connection, [*lines, *sources])
     recent = [line for line in work.recent_messages if isinstance(line, str) or line in shown]
     is_hidden = sources and not any(one in shown for one in sources)
-    return with_fields(work, recent_messages=tuple(recent), observations=() if is_hidden else work.observations)
+    return replace(work, recent_messages=tuple(recent), observations=() if is_hidden else work.observations)
 
 
 def repeated(event: Event, message_ids: Sequence[str]) -> Statement:

@@ -75,7 +75,7 @@ class RuleHistorian:
                 others = [one.name for one in job_context.people if one.id != message.sender_id and one.name]
                 lasting, kind = lasting_clause(message.text, others), "event"
                 if lasting:
-                    kind = lasting.kind
+                    kind = "knowledge" if lasting[1] == "role" else "preference"
                 elif is_introduced and not any(name in message.text for name in others):
                     kind = "event" if any(one.kind == "relative" for one in mentions(message.text)) else "knowledge"
                 said = as_said([message], given, job_context, kind)
@@ -110,14 +110,13 @@ class RuleMerger:
                 title = headings[_GROUP_FIELDS.get(fact.kind, "topics")]
                 lines.append(line_as_said(title, quoted([fact], given), [fact], now))
                 continue
-            clause, said = lasting_clause(fact.text), ""
-            if clause:
-                said = sentences.context.QUOTED_CLAUSE.format(clause=clause.text)
+            if lasting := lasting_clause(fact.text):
+                said, field = sentences.context.QUOTED_CLAUSE.format(clause=lasting[0]), lasting[1]
             elif fact.kind in _FIELDS and not speaks_of_rank_or_debt(fact.text):
-                said = quoted([fact], given)
-            if said:
-                field = clause.field if clause else _FIELDS.get(fact.kind, "topics")
-                lines.append(line_as_said(headings[field], said, [fact], now))
+                said, field = quoted([fact], given), _FIELDS[fact.kind]
+            else:
+                continue
+            lines.append(line_as_said(headings[field], said, [fact], now))
         return MergedLines(tuple(lines))
 
 

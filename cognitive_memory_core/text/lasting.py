@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from typing import Literal
 
-from ..domain.event import EventKind
 from .characters import folded
 from .time.time_words import mentions
 
@@ -67,11 +65,11 @@ _ENGLISH_LIFE = (
     "|i have (?:a|an|two|three) (?:cat|dog|son|daughter|kid|child).*"
     "|my (?:birthday|name|job|wife|husband|son|daughter|dog|cat|hometown|major) (?:is|works|lives) .+"
 )
-_TOPICS: tuple[tuple[Field, EventKind, re.Pattern[str]], ...] = (
-    ("interests", "preference", re.compile(f"(?:我|俺)(?:{_TASTES})|{_ENGLISH_TASTES}")),
-    ("tools", "preference", re.compile(f"(?:我|俺)(?:{_TOOLS})")),
-    ("role", "knowledge", re.compile(f"(?:我|俺)(?:{_HOME}{_WORK}{_FAMILY})|{_ENGLISH_LIFE}")),
-)
+_TOPICS: Mapping[Field, re.Pattern[str]] = {
+    "interests": re.compile(f"(?:我|俺)(?:{_TASTES})|{_ENGLISH_TASTES}"),
+    "tools": re.compile(f"(?:我|俺)(?:{_TOOLS})"),
+    "role": re.compile(f"(?:我|俺)(?:{_HOME}{_WORK}{_FAMILY})|{_ENGLISH_LIFE}"),
+}
 _NOT_LASTING = re.compile(
     "[吗嘛呢么吧][~～。！!…]*$|[?？]|什么|怎么|谁|哪|[你您他她它](?!们?家乡)|我们|咱|如果|要是|假如|的话|除非|假装|梦[见到]"
     "|以为|觉得|感觉|认为|猜|可能|也许|大概|打算|考虑|建议|希望|恨不得|差点|好像|据说|听说|好想|想[要去吃喝买换]|要[去来]|准备"
@@ -84,30 +82,22 @@ _RANK_OR_DEBT = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class LastingClause:
-    """A clause in which its speaker says something lasting of themselves, as written."""
-
-    text: str
-    field: Field
-    kind: EventKind
-
-
-def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | None:
+def lasting_clause(said: str, others: Collection[str] = ()) -> tuple[str, Field] | None:
     """Return the first clause of a line that begins with its speaker and states something lasting about them, or None.
 
+    The clause is as it was written; with it comes the section of a profile that it belongs in.
     Clauses do not count if they ask, suppose, contain a name of ``others``, speak of rank or debts, or depend on a day.
     """
     for part in _CLAUSE_END.split(said):
         clause = _LEAD_IN.sub("", part, count=1).strip()
         read = folded(clause)
-        topics: list[tuple[Field, EventKind]] = [(field, kind) for field, kind, words in _TOPICS if words.match(read)]
-        if not topics or len(clause) > LONGEST or _NOT_LASTING.search(read):
+        field: Field | None = next((one for one, words in _TOPICS.items() if words.match(read)), None)
+        if field is None or len(clause) > LONGEST or _NOT_LASTING.search(read):
             continue
         if any(name in clause for name in others):
             continue
         if not any(mention.kind in ("relative", "open", "vague") for mention in mentions(clause)):
-            return LastingClause(clause, *topics[0])
+            return clause, field
     return None
 
 

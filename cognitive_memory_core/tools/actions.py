@@ -122,11 +122,6 @@ def speaker(event: Event) -> str:
     return sentences.tools.speaker(event.sender_name, event.sender_id, is_bot=is_bot)
 
 
-async def _require_readable(caller: ToolCaller) -> None:
-    """Raise UnavailableError if the ledger refuses reads, because a search then finds nothing instead of failing."""
-    await caller.memory.events(caller.scene, limit=1)
-
-
 async def _search_events(
     caller: ToolCaller,
     query: Needed,
@@ -148,8 +143,6 @@ async def _search_events(
         time_from=time_from or None,
         time_to=time_to or None,
     )
-    if not hits:
-        await _require_readable(caller)
     others = [hit for hit in hits if hit.event.kind != "message" or hit.event.id not in caller.asked]
     return {"events": [_event_answer(caller, hit) for hit in others[:wanted]]}
 
@@ -182,7 +175,6 @@ def _event_answer(caller: ToolCaller, hit: Hit) -> Answer:
 async def _get_profile(caller: ToolCaller, entity_type: Entity, entity_id: Identifier) -> Answer:
     profile = await caller.memory.get_profile(caller.scene, *_entity(caller.scene, entity_type, entity_id))
     if profile is None:
-        await _require_readable(caller)
         return {"profile": None}
     if not caller.may_see(profile):
         raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
@@ -233,8 +225,6 @@ async def _search_profiles(
 ) -> Answer:
     """Search profiles and read those found, because the searchable copies do not tell what a line rests on."""
     hits = await caller.memory.search_profiles(caller.scene, query, entity_type=entity_type, top_k=top_k)
-    if not hits:
-        await _require_readable(caller)
     shown = [hit for hit in hits if caller.may_see(hit.profile)]
     if hits and not shown:
         raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
@@ -315,7 +305,9 @@ async def answer(caller: ToolCaller, name: str, written: object, action: Action)
     """
     try:
         given = await read_arguments(written, action, repair=name not in STRICT, is_strict=caller.is_agent)
-        return {"ok": True, **await action(caller, **given)}
+        found = await action(caller, **given)
+        if not any(found.values()):  # a search of a ledger that refuses reads finds nothing, and a list raises
+            await caller.memory.events(caller.scene, limit=1)
     except NotPermitted as refused:
         scene = caller.scene
         place = sentences.report.place(scene.group_id, scene.user_id)
@@ -323,6 +315,7 @@ async def answer(caller: ToolCaller, name: str, written: object, action: Action)
         return failure(str(refused))
     except (BadToolArgument, CognitiveMemoryError) as refused:
         return failure(str(refused))
+    return {"ok": True, **found}
 
 
 def failure(error: str) -> Answer:
@@ -356,8 +349,6 @@ async def _beliefs(caller: ToolCaller, query: Text = "", limit: Count = None) ->
     most = limit or USUAL_BELIEFS
     if query:
         hits = await caller.memory.search_beliefs(caller.scene, query, limit=most, threshold=THRESHOLD)
-        if not hits:
-            await _require_readable(caller)
         return {"beliefs": [{**_belief(caller, hit.belief), "score": round(hit.score, 3)} for hit in hits]}
     page = await caller.memory.beliefs(caller.scene, limit=most)
     return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}

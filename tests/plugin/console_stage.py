@@ -13,7 +13,7 @@ import httpx
 from fastapi import FastAPI
 
 import cognitive_memory_core as core
-from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
+from cognitive_memory_core.domain.belief import Belief, logged
 from cognitive_memory_core.domain.event import Draft, Event, Fact
 from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.job import Job
@@ -173,8 +173,8 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
             supporters=("2000001",),
             message_ids=("m1",),
         )
-        change = logged("create", belief, None, text or "大家常说", NOON - timedelta(days=number))
-        await opened.ledger.beliefs.commit([BeliefEdit(belief, None, change)])
+        edit = logged("create", belief, None, text or "大家常说", NOON - timedelta(days=number))
+        await opened.ledger.beliefs.commit([edit])
     await memory.pin(core.Scene.group("20001", "2000001"), text or "群规：不剧透", for_group=True)
     if text:
         await _noted_everywhere(memory, events[0].id, text)

@@ -36,7 +36,7 @@ async def grown(tmp_path: Path, group: int, *statements: str) -> None:
 
 async def rested(group: int, statement: str, said: str) -> None:
     """Let the group have a belief that a model made of what somebody said."""
-    from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
+    from cognitive_memory_core.domain.belief import Belief, logged
     from nonebot_plugin_cognitive_memory import get_memory
 
     memory, now = get_memory(), datetime.now(timezone.utc)
@@ -44,7 +44,7 @@ async def rested(group: int, statement: str, said: str) -> None:
     await memory.observe(line)
     scope, by = line.scene.scope, line.sender_id
     one = Belief(f"{group}-m", scope, statement, created_at=now, updated_at=now, message_ids=("m1",), supporters=(by,))
-    await memory._opened.ledger.beliefs.commit([BeliefEdit(one, None, logged("create", one, None, "", now))])
+    await memory._opened.ledger.beliefs.commit([logged("create", one, None, "", now)])
 
 
 async def met(tmp_path: Path, group: int, *problems: tuple[str, str]) -> None:

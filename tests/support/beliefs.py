@@ -74,4 +74,4 @@ def a_belief(statement: str = FRIDAY, belief_id: str = "b1", scene: Scene = GROU
 
 def begun(belief: Belief, at: datetime = NOON) -> BeliefEdit:
     """Return the edit that creates a belief."""
-    return BeliefEdit(belief, None, logged("create", belief, None, "反复说到", at))
+    return logged("create", belief, None, "反复说到", at)

@@ -18,7 +18,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
+from cognitive_memory_core.domain.belief import Belief, logged
 from cognitive_memory_core.domain.event import Draft, Event, Fact, Quote, exchange
 from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.ids import derived_id
@@ -270,14 +270,13 @@ async def _believed(memory: core.CognitiveMemory, month: Month) -> None:
                 message_ids=tuple(line.id for line in said),
                 supporters=tuple(dict.fromkeys((*(line.sender_id for line in said[:1]), *named))),
             )
-            change = logged("update" if standing else "create", one, standing, f"{supporters[0]}在群里说的", at)
-            await beliefs.commit([BeliefEdit(one, standing, change)])
+            edit = logged("update" if standing else "create", one, standing, f"{supporters[0]}在群里说的", at)
+            await beliefs.commit([edit])
             standing = one
         if retired and standing:
             at = FIRST_DAY + timedelta(days=11, hours=20)
             gone = replace(standing, status="deprecated", updated_at=at, is_barred=True)
-            change = logged("delete", gone, standing, retired, at, by=OWNER)
-            await beliefs.commit([BeliefEdit(gone, standing, change)])
+            await beliefs.commit([logged("delete", gone, standing, retired, at, by=OWNER)])
 
 
 async def _troubled(memory: core.CognitiveMemory, month: Month) -> None:

@@ -189,7 +189,8 @@ class LeakyBeliefs(Leaky):
 
     async def changes(self, *_: Any) -> list[Change]:
         """Return the creation of each belief, unless only a person who opted out said it."""
-        return [logged("create", one, None, "", NOON) for one in self.grown() if one.supporters != (HIDDEN.user_id,)]
+        grown = (one for one in self.grown() if one.supporters != (HIDDEN.user_id,))
+        return [change for one in grown if (change := logged("create", one, None, "", NOON).change)]
 
     @direct
     def near(self, *_: Any) -> list[tuple[Belief, None]]:

@@ -19,13 +19,13 @@ def next_version(belief: Belief, statement: str, belief_id: str, **fields: Any) 
     """Return the edit that updates a belief."""
     dated = {"version": belief.version + 1, "parent_id": belief.id, "updated_at": later(hours=1)}
     after = replace(belief, id=belief_id, statement=statement, **{**dated, **fields})
-    return BeliefEdit(after, belief, logged("update", after, belief, "说得更细", later(hours=1)))
+    return logged("update", after, belief, "说得更细", later(hours=1))
 
 
 def retired(belief: Belief) -> BeliefEdit:
     """Return the edit that retires a belief."""
     after = replace(belief, status="deprecated")
-    return BeliefEdit(after, belief, logged("delete", after, belief, "不办了", later(hours=2)))
+    return logged("delete", after, belief, "不办了", later(hours=2))
 
 
 async def statements(ledger: Ledger, status: str = "active") -> list[str]:
