@@ -29,7 +29,7 @@ from .domain.turn import Turn, Work, without_lines
 from .errors import BadArgument
 from .settings.schema import Live, Settings
 from .store.ledger import Ledger
-from .text.redaction import Redaction
+from .text.redaction import Redaction, finder
 
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_PERIODS = timedelta(days=366)  # a caller may submit lines a long time after they were said
@@ -300,7 +300,7 @@ class Consent:
 
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
         self.opted_out = user_ids
-        self._hide = self._hide.hiding(user_ids)  # takes effect even if reading the names fails
+        self._hide = replace(self._hide, ids=finder(user_ids))  # takes effect even if reading the names fails
         names = await self._ledger.names.names_of(user_ids)
         shared = await self._ledger.names.shared(user_ids, with_words=True)
         known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)  # slow for very many

@@ -276,8 +276,7 @@ async def _tried(role: str, wanted: ServedModel, stored: int) -> Finding:
         else:
             await http_scores(wanted.model_name, client, words.PROBE, [words.PROBE])
     except CognitiveMemoryError as refused:
-        what = words.MODEL_FAILS.format(role=role, reason=refused)
-        return Finding("fault", what, words.model_advice(str(refused)))
+        return fault(words.MODEL_FAILS, words.MODEL_ADVICE, role=role, reason=refused)
     else:
         return fine(words.MODEL_ANSWERS, role=role, name=wanted.model_name)
     finally:

@@ -30,13 +30,12 @@ from .parser import (
     option,
 )
 
-PROGRAM = "cognitive-memory"
 DEMO = "demo"  # needs no bot
 _WORDS = sentences.command_line
-_JSON = option("--json", action="store_true", help=_WORDS.JSON_OPTION)
+_JSON = option("--json", action="store_true")
 _BOT = (
-    option("--env", type=Path, metavar="FILE", default=None, help=_WORDS.ENV_OPTION),
-    option("--data", type=Path, metavar="DIR", default=None, help=_WORDS.DATA_OPTION),
+    option("--env", type=Path, metavar="FILE", default=None),
+    option("--data", type=Path, metavar="DIR", default=None),
 )
 MOST_HITS, MOST_DAYS = 200, 366
 
@@ -49,108 +48,77 @@ class Subcommand(NamedTuple):
     """
 
     name: str
-    summary: str
     place: str
     options: tuple[Option, ...]
 
 
-def _subcommand(name: str, summary: str, place: str, *options: Option) -> Subcommand:
-    return Subcommand(name, summary, place, options if name == DEMO else (*_BOT, *options))
+def _subcommand(name: str, place: str, *options: Option) -> Subcommand:
+    return Subcommand(name, place, options if name == DEMO else (*_BOT, *options))
 
 
 SUBCOMMANDS = (
     _subcommand(
         DEMO,
-        _WORDS.DEMO_SUMMARY,
         "",
-        option("--transcript", type=existing_file, metavar="FILE", help=_WORDS.TRANSCRIPT_OPTION),
-        option("--keep", type=fresh_directory, metavar="DIR", help=_WORDS.KEEP_OPTION),
+        option("--transcript", type=existing_file, metavar="FILE"),
+        option("--keep", type=fresh_directory, metavar="DIR"),
     ),
     _subcommand(
         "status",
-        _WORDS.STATUS_SUMMARY,
         "reading.status",
         _JSON,
-        option("--failed", action="store_true", help=_WORDS.FAILED_OPTION),
-        option("--retry", nargs="?", const="all", metavar="ID", help=_WORDS.RETRY_OPTION),
+        option("--failed", action="store_true"),
+        option("--retry", nargs="?", const="all", metavar="ID"),
     ),
-    _subcommand(
-        "report",
-        sentences.report.REPORT_SUMMARY,
-        "reading.report",
-        _JSON,
-        option("--days", type=counted(MOST_DAYS), default=30, help=sentences.report.DAYS_OPTION),
-    ),
+    _subcommand("report", "reading.report", _JSON, option("--days", type=counted(MOST_DAYS), default=30)),
     _subcommand(
         "search",
-        _WORDS.SEARCH_SUMMARY,
         "reading.search",
-        option("query", metavar="TEXT", help=_WORDS.QUERY_ARGUMENT),
-        option("-n", type=counted(MOST_HITS), default=10, metavar="N", help=_WORDS.COUNT_OPTION),
-        option("--group", metavar="ID", default="", help=_WORDS.GROUP_OPTION),
-        option("--user", metavar="ID", default="", help=_WORDS.USER_OPTION),
-        option("--messages", action="store_true", help=_WORDS.MESSAGES_OPTION),
+        option("query", metavar="TEXT"),
+        option("-n", type=counted(MOST_HITS), default=10, metavar="N"),
+        option("--group", metavar="ID", default=""),
+        option("--user", metavar="ID", default=""),
+        option("--messages", action="store_true"),
         _JSON,
     ),
     _subcommand(
         "export",
-        _WORDS.EXPORT_SUMMARY,
         "reading.export",
-        option("file", type=Path, metavar="FILE", help=_WORDS.EXPORT_ARGUMENT),
-        option("--user", metavar="ID", default=None, help=_WORDS.EXPORT_USER_OPTION),
+        option("file", type=Path, metavar="FILE"),
+        option("--user", metavar="ID", default=None),
         _JSON,
     ),
-    _subcommand(
-        "import",
-        _WORDS.IMPORT_SUMMARY,
-        "writing.take_in",
-        option("file", type=existing_file, metavar="FILE", help=_WORDS.IMPORT_ARGUMENT),
-        _JSON,
-    ),
+    _subcommand("import", "writing.take_in", option("file", type=existing_file, metavar="FILE"), _JSON),
     _subcommand(
         "import-chat",
-        _WORDS.IMPORT_CHAT_SUMMARY,
         "writing.import_chat",
-        option("path", type=existing_path, metavar="FILE", help=_WORDS.IMPORT_CHAT_ARGUMENT),
-        option("--group", metavar="ID", default="", help=_WORDS.CHAT_GROUP_OPTION),
-        option("--user", metavar="ID", default="", help=_WORDS.CHAT_USER_OPTION),
-        option("--bot", metavar="ID", action="append", default=[], help=_WORDS.CHAT_BOT_OPTION),
-        option("--agent", metavar="NAME", default="", help=_WORDS.MIGRATE_AGENT_OPTION),
+        option("path", type=existing_path, metavar="FILE"),
+        option("--group", metavar="ID", default=""),
+        option("--user", metavar="ID", default=""),
+        option("--bot", metavar="ID", action="append", default=[]),
+        option("--agent", metavar="NAME", default=""),
         _JSON,
     ),
-    _subcommand("reindex", _WORDS.REINDEX_SUMMARY, "writing.reindex", _JSON),
+    _subcommand("reindex", "writing.reindex", _JSON),
     _subcommand(
         "migrate",
-        _WORDS.MIGRATE_SUMMARY,
         "writing.migrate",
-        option("path", type=existing_path, metavar="PATH", help=_WORDS.MIGRATE_ARGUMENT),
-        option("--dry-run", action="store_true", help=_WORDS.DRY_RUN_OPTION),
-        option("--group", metavar="ID", default="", help=_WORDS.MIGRATE_GROUP_OPTION),
-        option("--user", metavar="ID", default="", help=_WORDS.MIGRATE_USER_OPTION),
-        option("--agent", metavar="NAME", default="", help=_WORDS.MIGRATE_AGENT_OPTION),
+        option("path", type=existing_path, metavar="PATH"),
+        option("--dry-run", action="store_true"),
+        option("--group", metavar="ID", default=""),
+        option("--user", metavar="ID", default=""),
+        option("--agent", metavar="NAME", default=""),
         _JSON,
     ),
-    _subcommand(
-        "download",
-        _WORDS.DOWNLOAD_SUMMARY,
-        "writing.download",
-        option("names", nargs="*", metavar="NAME", help=_WORDS.DOWNLOAD_ARGUMENT),
-    ),
+    _subcommand("download", "writing.download", option("names", nargs="*", metavar="NAME")),
     _subcommand(
         "mcp",
-        _WORDS.MCP_SUMMARY,
         "mcp.serve",
-        option("--user", metavar="ID", required=True, help=_WORDS.AGENT_USER_OPTION),
-        option("--group", metavar="ID", default="", help=_WORDS.AGENT_GROUP_OPTION),
-        option("--url", metavar="URL", default="", help=_WORDS.BOT_URL_OPTION),
+        option("--user", metavar="ID", required=True),
+        option("--group", metavar="ID", default=""),
+        option("--url", metavar="URL", default=""),
     ),
-    _subcommand(
-        "doctor",
-        _WORDS.DOCTOR_SUMMARY,
-        "doctor.examine",
-        option("--offline", action="store_true", help=_WORDS.OFFLINE_OPTION),
-        _JSON,
-    ),
+    _subcommand("doctor", "doctor.examine", option("--offline", action="store_true"), _JSON),
 )
 
 
@@ -158,23 +126,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status; misuse and help of a subcommand raise SystemExit."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words == ["--version"]:
-        sys.stdout.write(f"{PROGRAM} {version('nonebot-plugin-cognitive-memory')}\n")
+        sys.stdout.write(f"{_WORDS.PROGRAM} {version('nonebot-plugin-cognitive-memory')}\n")
         return DONE
     if command := next((one for one in SUBCOMMANDS if words[:1] == [one.name]), None):
-        arguments = Parser(f"{PROGRAM} {command.name}", command.summary, command.options).parse_args(words[1:])
+        arguments = Parser(command.name, command.options).parse_args(words[1:])
         if command.name == DEMO:
             return demo(arguments)
         module, _, function = command.place.rpartition(".")
         finished = import_module(f"{__package__}.bot_directory").finished
         return finished(getattr(import_module(f"{__package__}.{module}"), function), arguments)
-    lines = [_WORDS.COMMAND_OVERVIEW.format(program=PROGRAM)]
-    lines += [f"  {command.name:<13}{command.summary}" for command in SUBCOMMANDS]
+    lines = [_WORDS.COMMAND_OVERVIEW.format(program=_WORDS.PROGRAM)]
+    lines += [f"  {command.name:<13}{_WORDS.SUBCOMMANDS[command.name]}" for command in SUBCOMMANDS]
     if words in (["-h"], ["--help"]):
         sys.stdout.write("\n".join(lines) + "\n")
         return DONE
     if words:
         complaint = _WORDS.UNKNOWN_SUBCOMMAND.format(word=words[0])
-        lines.insert(0, _WORDS.MISUSED.format(program=PROGRAM, complaint=complaint))
+        lines.insert(0, _WORDS.MISUSED.format(program=_WORDS.PROGRAM, complaint=complaint))
     sys.stderr.write("\n".join(lines) + "\n")
     return MISUSED
 

@@ -36,13 +36,16 @@ def option(*names: str, **properties: Any) -> Option:
 class Parser(argparse.ArgumentParser):
     """A parser with Chinese messages that exits with status 2 on misuse."""
 
-    def __init__(self, prog: str, description: str, options: Iterable[Option]) -> None:
-        """Create the parser with the help option and these options."""
-        super().__init__(prog=prog, description=description, add_help=False, allow_abbrev=False)
-        group = self.add_argument_group(sentences.command_line.OPTIONS)
-        group.add_argument("-h", "--help", action="help", help=sentences.command_line.HELP_OPTION)
-        for names, properties in options:
-            group.add_argument(*names, **properties)
+    def __init__(self, command: str, options: Iterable[Option]) -> None:
+        """Create the parser of a subcommand with the help option and these options."""
+        words = sentences.command_line
+        prog, summary = f"{words.PROGRAM} {command}", words.SUBCOMMANDS[command]
+        super().__init__(prog=prog, description=summary, add_help=False, allow_abbrev=False)
+        group = self.add_argument_group(words.OPTIONS)
+        group.add_argument("-h", "--help", action="help", help=words.HELP_OPTION)
+        for (name, *more), properties in options:
+            meaning = words.ARGUMENTS.get(f"{command} {name}") or words.ARGUMENTS[name]
+            group.add_argument(name, *more, **properties, help=meaning)
 
     def format_usage(self) -> str:
         """Return the usage behind the Chinese word."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 USAGE = "用法："
@@ -15,53 +15,59 @@ ARGUMENTS_WANTED = "还缺 {words}"
 VALUE_WANTED = "{option} 后面要跟一个值"
 NO_SUCH_FILE = "没有这个文件：{path}"
 NOT_EMPTY = "{path} 已经有东西了，请换一个空目录或还不存在的目录"
-DEMO_SUMMARY = "启动一个真的机器人，回放一段对话，看它记住了什么（不用密钥，不用联网）"
-TRANSCRIPT_OPTION = "回放自己的对话（JSON），默认是自带的样例"
-KEEP_OPTION = "把数据留在这个目录，默认用完就删"
 PROGRAM = "cognitive-memory"
-ENV_OPTION = "机器人的 .env 文件，默认 ./.env，再读 .env.{ENVIRONMENT}"
-DATA_OPTION = "数据目录；.env 里没有写在哪里时用（机器人启动时的日志里有）"
-JSON_OPTION = "给程序看：输出 JSON"
-STATUS_SUMMARY = "记了多少、任务、失败的任务；--retry 重试（可以和机器人同时用，重试除外）"
-FAILED_OPTION = "只列失败的任务：在哪里、为什么、怎么办"
-RETRY_OPTION = "失败的任务重新排队：写任务号的前几位，不写就是全部"
-SEARCH_SUMMARY = "在记忆里找（可以和机器人同时用）"
-QUERY_ARGUMENT = "要找的话"
-COUNT_OPTION = "最多几条"
-GROUP_OPTION = "只在这个群的记忆里找"
-USER_OPTION = "只找这个人的"
-MESSAGES_OPTION = "找原话，不找整理出的记忆"
-EXPORT_SUMMARY = "导出成 JSON Lines（可以和机器人同时用）"
-EXPORT_ARGUMENT = "写到哪个文件（不能在数据目录里）"
-EXPORT_USER_OPTION = "只导出这个人说过的、他的侧写和置顶"
-IMPORT_SUMMARY = "导入导出的文件，重复导入没有影响（先停机器人）"
-IMPORT_ARGUMENT = "导出的文件"
-IMPORT_CHAT_SUMMARY = "导入以前的聊天记录，重复导入没有影响（先停机器人）"
-IMPORT_CHAT_ARGUMENT = "QQChatExporter 的 JSON 或分块目录、QQ 导出的文本、ChatLab 的 JSON 或 JSONL"
-CHAT_GROUP_OPTION = "这是哪个群的聊天"
-CHAT_USER_OPTION = "这是和谁的私聊（对方的号码）"
-CHAT_BOT_OPTION = "机器人的账号，群聊要写，有几个写几次；它自己说的不导入"
-REINDEX_SUMMARY = "由账本重建向量索引（先停机器人）"
-MIGRATE_SUMMARY = "搬来旧的记忆：end_summaries.json 或旧系统的 data 目录，重复搬没有影响（先停机器人）"
-MIGRATE_ARGUMENT = "end_summaries.json，或旧系统的 data 目录（只读，不会改动）"
-DRY_RUN_OPTION = "只说会搬来什么、什么读不了，不写（可以和机器人同时用）"
-MIGRATE_GROUP_OPTION = "没写明在哪里的短记和置顶，放到这个群"
-MIGRATE_USER_OPTION = "没写明在哪里的短记和置顶，放到和这个人的私聊"
-MIGRATE_AGENT_OPTION = "搬给哪个机器人的记忆（默认是设置里的 agent；设了 isolate_bots=true 时写机器人的账号）"
-DOWNLOAD_SUMMARY = "下载在本机运行的向量模型、重排模型（可以和机器人同时用）"
-DOWNLOAD_ARGUMENT = "模型名；不写就是设置里的"
+SUBCOMMANDS: Mapping[str, str] = {  # what each does
+    "demo": "启动一个真的机器人，回放一段对话，看它记住了什么（不用密钥，不用联网）",
+    "status": "记了多少、任务、失败的任务；--retry 重试（可以和机器人同时用，重试除外）",
+    "report": "记忆的质量：改了口的、看不懂的、没人想起的、谁教得多、开销（可以和机器人同时用）",
+    "search": "在记忆里找（可以和机器人同时用）",
+    "export": "导出成 JSON Lines（可以和机器人同时用）",
+    "import": "导入导出的文件，重复导入没有影响（先停机器人）",
+    "import-chat": "导入以前的聊天记录，重复导入没有影响（先停机器人）",
+    "reindex": "由账本重建向量索引（先停机器人）",
+    "migrate": "搬来旧的记忆：end_summaries.json 或旧系统的 data 目录，重复搬没有影响（先停机器人）",
+    "download": "下载在本机运行的向量模型、重排模型（可以和机器人同时用）",
+    "mcp": "让别的智能体用这份记忆：标准输入输出上的 MCP 服务（可以和机器人同时用）",
+    "doctor": "检查设置、密钥、模型、文件、字体，说出该怎么办（可以和机器人同时用）",
+}
+ARGUMENTS: Mapping[str, str] = {  # what an argument means, in one subcommand or in all that have it
+    "--json": "给程序看：输出 JSON",
+    "--env": "机器人的 .env 文件，默认 ./.env，再读 .env.{ENVIRONMENT}",
+    "--data": "数据目录；.env 里没有写在哪里时用（机器人启动时的日志里有）",
+    "--agent": "搬给哪个机器人的记忆（默认是设置里的 agent；设了 isolate_bots=true 时写机器人的账号）",
+    "demo --transcript": "回放自己的对话（JSON），默认是自带的样例",
+    "demo --keep": "把数据留在这个目录，默认用完就删",
+    "status --failed": "只列失败的任务：在哪里、为什么、怎么办",
+    "status --retry": "失败的任务重新排队：写任务号的前几位，不写就是全部",
+    "report --days": "开销和计数看最近几天，默认 30",
+    "search query": "要找的话",
+    "search -n": "最多几条",
+    "search --group": "只在这个群的记忆里找",
+    "search --user": "只找这个人的",
+    "search --messages": "找原话，不找整理出的记忆",
+    "export file": "写到哪个文件（不能在数据目录里）",
+    "export --user": "只导出这个人说过的、他的侧写和置顶",
+    "import file": "导出的文件",
+    "import-chat path": "QQChatExporter 的 JSON 或分块目录、QQ 导出的文本、ChatLab 的 JSON 或 JSONL",
+    "import-chat --group": "这是哪个群的聊天",
+    "import-chat --user": "这是和谁的私聊（对方的号码）",
+    "import-chat --bot": "机器人的账号，群聊要写，有几个写几次；它自己说的不导入",
+    "migrate path": "end_summaries.json，或旧系统的 data 目录（只读，不会改动）",
+    "migrate --dry-run": "只说会搬来什么、什么读不了，不写（可以和机器人同时用）",
+    "migrate --group": "没写明在哪里的短记和置顶，放到这个群",
+    "migrate --user": "没写明在哪里的短记和置顶，放到和这个人的私聊",
+    "download names": "模型名；不写就是设置里的",
+    "mcp --user": "智能体替谁说话（号码）；只能读写这个人在这里看得到的记忆",
+    "mcp --group": "在哪个群里，不写就是私聊",
+    "mcp --url": "机器人运行时的地址，默认看 .env 里的 HOST 和 PORT",
+    "doctor --offline": "不连模型",
+}
 NOTHING_TO_DOWNLOAD = (
     "设置里没有要下载的模型：写上名字，例如 cognitive-memory download BAAI/bge-small-zh-v1.5"
     "（或先在 .env 里写 COGNITIVE_MEMORY__MODELS__EMBEDDING__LOCAL）"
 )
 DOWNLOADED = "{name} 下载好了，在 {folder}，载入没有问题"
 USE_DOWNLOADED = "在 .env 里写 {key}={name}，重启机器人"
-DOCTOR_SUMMARY = "检查设置、密钥、模型、文件、字体，说出该怎么办（可以和机器人同时用）"
-OFFLINE_OPTION = "不连模型"
-MCP_SUMMARY = "让别的智能体用这份记忆：标准输入输出上的 MCP 服务（可以和机器人同时用）"
-AGENT_USER_OPTION = "智能体替谁说话（号码）；只能读写这个人在这里看得到的记忆"
-AGENT_GROUP_OPTION = "在哪个群里，不写就是私聊"
-BOT_URL_OPTION = "机器人运行时的地址，默认看 .env 里的 HOST 和 PORT"
 MCP_IS_MISSING = "还缺 MCP 的官方开发包，请先运行 pip install 'nonebot-plugin-cognitive-memory[mcp]'"
 BOT_SERVES_NO_HTTP = "机器人正在运行，要请它来答：请在它的 .env 里写 COGNITIVE_MEMORY__HTTP__TOKEN，重启机器人之后再试"
 BOT_IS_SILENT = "机器人正在运行，但 {url} 连不上：请看它的 HOST 和 PORT，或用 --url 写明地址"
@@ -177,6 +183,7 @@ OFFLINE = "没有试模型（--offline）"
 MODEL_ANSWERS = "模型（{role}）{name} 有回答"
 EMBEDDING_ANSWERS = "向量模型 {name} 有回答，{length} 维"
 MODEL_FAILS = "模型（{role}）不能用：{reason}"
+MODEL_ADVICE = "照这句话核对 .env、网络和代理，本地的模型服务先启动它；改了 .env 就重启机器人，连不上的过一会儿再试"
 NOT_INSTALLED = "nonebot-plugin-cognitive-memory 没有用 pip 装，版本无从核对"
 INSTALL = "运行 pip install -U nonebot-plugin-cognitive-memory"
 BAD_PACKAGES = "依赖的版本不对：{packages}"
@@ -188,18 +195,6 @@ PILLOW_ADVICE = "想要卡片就运行 pip install 'nonebot-plugin-cognitive-mem
 FONT_FOUND = "中文字体 {path}"
 NO_FONT = "没有找到中文字体：侧写和状态发文字，不发图片卡片"
 FONT_ADVICE = "装一个（例如 apt install fonts-noto-cjk），或把字体文件放进 {folder}"
-_KEY, _NAME, _AWAY = "密钥", "接口或模型", "连不上"
-
-
-def model_advice(reason: str) -> str:
-    """Return what to do about a model that does not answer."""
-    if _KEY in reason:
-        return "到模型服务的网站核对密钥和余额，改好 .env 后重启机器人"
-    if _NAME in reason:
-        return "核对模型名（照服务商文档逐字写）和地址，改好 .env 后重启机器人"
-    if _AWAY in reason:
-        return "检查地址、网络和代理；本地的模型服务先启动它"
-    return "照这句话改 .env；改不了的等一会儿再试，期间由规则史官整理"
 
 
 def summary(faults: int, hints: int) -> str:

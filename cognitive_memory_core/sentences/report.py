@@ -70,8 +70,6 @@ NO_MISSED = "还没有人记下这样的例子"
 MARK_VAGUE = "离开那天的聊天就看不懂的有 {count} 条，占 {share}"
 MARK_FAILED = "失败的任务 {count} 个"
 MARK_LAG = "等着算向量的事有 {count} 件"
-REPORT_SUMMARY = "记忆的质量：改了口的、看不懂的、没人想起的、谁教得多、开销（可以和机器人同时用）"
-DAYS_OPTION = "开销和计数看最近几天，默认 30"
 
 
 NO_FAILED = "没有失败的任务"

@@ -56,10 +56,6 @@ class Redaction:
         """
         return cls(finder(ids), finder(name.strip() for name in names), frozenset(map(str.strip, shared)))
 
-    def hiding(self, ids: Iterable[str]) -> Redaction:
-        """Return a redaction of the same names, with these ids instead of its own."""
-        return replace(self, ids=finder(ids))
-
     def knowing(self, names: Iterable[str]) -> Redaction:
         """Return a redaction that hides these names, too; meant for a few names that were just seen."""
         return replace(self, at_hand=self.at_hand | {name.strip() for name in names if name.strip()})

@@ -227,11 +227,11 @@ def test_an_own_font(home: BotHome) -> None:
     ("kind", "role", "answer", "told"),
     [
         ("chat", "historian", status(401), "密钥"),
-        ("chat", "historian", lambda _: Reply(MISSING, 404), "模型名"),
-        ("chat", "historian", lambda _: Reply(MISSING, 400), "模型名"),
-        ("chat", "historian", lambda _: Reply(b"<html>hello</html>"), "照这句话"),
+        ("chat", "historian", lambda _: Reply(MISSING, 404), "没有这个接口或模型"),
+        ("chat", "historian", lambda _: Reply(MISSING, 400), "没有这个接口或模型"),
+        ("chat", "historian", lambda _: Reply(b"<html>hello</html>"), "网页"),
         ("embeddings", "embedding", status(403), "密钥"),
-        ("embeddings", "embedding", lambda _: Reply(MISSING, 404), "模型名"),
+        ("embeddings", "embedding", lambda _: Reply(MISSING, 404), "没有这个接口或模型"),
         ("rerank", "rerank", status(401), "密钥"),
     ],
 )
@@ -241,14 +241,14 @@ def test_a_model_that_refuses(home: BotHome, kind: str, role: str, answer: Calla
         home.write_env(*ENV, *model(role, url))
         [one] = [one for one in found(home, "models") if role in one["what"]]
     assert one["level"] == "fault"
-    assert told in one["advice"]
+    assert told in one["what"]
     assert "canary" not in one["what"] + one["advice"]
 
 
 def test_a_model_that_is_not_there(home: BotHome) -> None:
     """An address at which nothing listens is told from a refused key."""
     home.write_env(*ENV, *model("historian", "http://127.0.0.1:9/v1"))
-    assert "地址" in the_only(home, "models")["advice"]
+    assert "连不上" in the_only(home, "models")["what"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def a_parser() -> Parser:
         option("--transcript", type=existing_file, metavar="FILE"),
         option("--keep", type=fresh_directory, metavar="DIR"),
     )
-    return Parser("cognitive-memory demo", "演示", options)
+    return Parser("demo", options)
 
 
 def complaint(capsys: pytest.CaptureFixture[str], *words: str) -> str:
