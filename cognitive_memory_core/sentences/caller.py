@@ -30,9 +30,8 @@ HERE, EACH_PERSON = "这里", "每人"
 SWITCH_END = "将来的时间；开（on）不能写期限"
 BAD_EXPORT = '{path} 不是认知记忆的导出文件（第一行应为 {{"format": "cognitive-memory", "version": 1}}）'
 UNREADABLE_FILE = "读不了 {path}（{reason}）"
-EXPORT_INSIDE = "导出不能放在数据目录里面（{path}），请换一个数据目录之外的文件"
+COPY_INSIDE = "导出和备份不能放在数据目录里面（{path}），请换一个数据目录之外的地方"
 EXPORT_NO_FILE = "{path} 已经存在，而且不是普通文件（是目录、链接、设备或管道），请换一个新的文件名"
-BACKUP_INSIDE = "备份不能放在数据目录里面（{path}），请换一个数据目录之外的新目录"
 BACKUP_NOT_EMPTY = "{path} 已经有内容，请换一个新的或空的目录来放备份"
 
 

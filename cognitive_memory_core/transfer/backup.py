@@ -40,7 +40,7 @@ async def backed_up(
 
     Raises BadArgument for a directory that cannot hold a backup, and StorageRefused.
     """
-    place = await asyncio.to_thread(outside, path, data_dir, sentences.caller.BACKUP_INSIDE)
+    place = await asyncio.to_thread(outside, path, data_dir)
     draft = await asyncio.to_thread(_draft_path, place)
     try:
         await completed(asyncio.to_thread(_begin, draft))
@@ -124,14 +124,14 @@ def checked_target(path: Path, data_dir: Path) -> Path:
     Raises BadArgument for a path inside the data directory, and for an existing path that is not a regular file: a
     link, directory, device or pipe.
     """
-    target = outside(path, data_dir, sentences.caller.EXPORT_INSIDE)
+    target = outside(path, data_dir)
     with suppress(FileNotFoundError, NotADirectoryError):
         if not stat.S_ISREG(os.lstat(target).st_mode):
             raise BadArgument(sentences.caller.EXPORT_NO_FILE.format(path=target))
     return target
 
 
-def outside(path: Path, data_dir: Path, refusal: str) -> Path:
+def outside(path: Path, data_dir: Path) -> Path:
     """Return the absolute path, whose last name may be a link; raise BadArgument if it is in the data directory.
 
     The directory may have other names: by a mount, or where letters of either case are one.
@@ -144,7 +144,7 @@ def outside(path: Path, data_dir: Path, refusal: str) -> Path:
         reason = type(unusable).__name__
         raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason)) from unusable
     if is_inside:
-        raise BadArgument(refusal.format(path=path))
+        raise BadArgument(sentences.caller.COPY_INSIDE.format(path=path))
     return place
 
 

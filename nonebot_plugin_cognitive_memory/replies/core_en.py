@@ -190,8 +190,8 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ),
     ("这份侧写没有版本 {revision}", "This profile has no version {revision}"),
     (
-        "导出不能放在数据目录里面（{path}），请换一个数据目录之外的文件",
-        "An export cannot lie in the data directory ({path}); choose a file outside of it",
+        "导出和备份不能放在数据目录里面（{path}），请换一个数据目录之外的地方",
+        "An export or a backup cannot lie in the data directory ({path}); choose a place outside of it",
     ),
     (
         "{path} 已经有内容，请换一个新的或空的目录来放备份",

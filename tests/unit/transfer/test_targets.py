@@ -144,8 +144,8 @@ def test_another_name_of_the_data_directory_is_recognised(tmp_path: Path) -> Non
     for name in ("data", "mounted", "elsewhere"):
         (tmp_path / name).mkdir()
     with pytest.raises(BadArgument, match="mounted"):
-        outside(MountedPath(tmp_path / "mounted" / "copy"), tmp_path / "data", "{path}")
-    assert outside(MountedPath(tmp_path / "elsewhere" / "copy"), tmp_path / "data", "{path}").name == "copy"
+        outside(MountedPath(tmp_path / "mounted" / "copy"), tmp_path / "data")
+    assert outside(MountedPath(tmp_path / "elsewhere" / "copy"), tmp_path / "data").name == "copy"
 
 
 async def exported(memory: CognitiveMemory, path: Path) -> None:
