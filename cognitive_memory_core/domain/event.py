@@ -12,6 +12,7 @@ from typing import Literal
 
 from .. import sentences
 from .ids import derived_id
+from .people import label_of
 from .profile import ProfileKey
 from .scope import Scene, Scope
 
@@ -49,11 +50,6 @@ def nested(text: str) -> str:
 
 def _replaced(text: str) -> str:
     return _ENDING.sub(lambda mark: _NESTED[mark[0]], text)
-
-
-def label_of(user_id: str, name: str) -> str:
-    """Return ``name(id)``, or ``QQ(id)`` if the name is unknown."""
-    return f"{name}({user_id})" if name else f"QQ({user_id})"
 
 
 def exchange(

@@ -21,6 +21,11 @@ class Alias:
     last_seen_at: datetime
 
 
+def label_of(user_id: str, name: str) -> str:
+    """Return ``name(id)``, the form in which statements name a person; ``QQ(id)`` if the name is unknown."""
+    return f"{name or 'QQ'}({user_id})"
+
+
 @dataclass(frozen=True)
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
@@ -37,8 +42,8 @@ class Person:
 
     @property
     def label(self) -> str:
-        """``name(id)``, the form in which statements name a person; ``QQ(id)`` if the name is unknown."""
-        return f"{self.name}({self.id})" if self.name else f"QQ({self.id})"
+        """The person as :func:`label_of` writes them."""
+        return label_of(self.id, self.name)
 
     def as_usual(self) -> Person:
         """Return the person with ``usual`` as the name and the current name as an alias; unchanged if there is none."""

@@ -15,11 +15,11 @@ from itertools import chain
 
 from .. import sentences
 from ..consent import Consent
-from ..domain.event import Draft, Event, Fact, Statement, exchange, label_of, shortened
+from ..domain.event import Draft, Event, Fact, Statement, exchange, shortened
 from ..domain.ids import derived_id
 from ..domain.job import Job, JobContext
 from ..domain.message import Message
-from ..domain.people import Person
+from ..domain.people import Person, label_of
 from ..domain.profile import ProfileKey
 from ..domain.reading import ReadFilter
 from ..domain.scope import Scene

@@ -13,10 +13,10 @@ from typing import Literal
 from .. import sentences
 from ..domain.answer import Context, Section
 from ..domain.belief import Belief
-from ..domain.event import ELLIPSIS, Event, Quote, duplicate_key, label_of, nested, shortened
+from ..domain.event import ELLIPSIS, Event, Quote, duplicate_key, nested, shortened
 from ..domain.message import Message
 from ..domain.notes import Memo
-from ..domain.people import Person
+from ..domain.people import Person, label_of
 from ..domain.profile import Profile, said_in
 from ..store.search.lines import FoundLine
 from ..text.callnames import callname

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 
 from .. import sentences
-from ..domain.event import Event, Label, exchange, label_of
-from ..domain.people import Person
+from ..domain.event import Event, Label, exchange
+from ..domain.people import Person, label_of
 from .fences import defused
 from .names import NAME_LENGTH, clean_name
 from .spans import is_whole

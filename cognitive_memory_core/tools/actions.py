@@ -19,6 +19,7 @@ from ..domain.answer import Hit
 from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.notes import Pin
+from ..domain.people import label_of
 from ..domain.profile import EntityType, Profile, ProfileKey, said_in
 from ..domain.scope import Scene
 from ..domain.turn import Turn
@@ -117,9 +118,10 @@ class ToolCaller:
 
 
 def speaker(event: Event) -> str:
-    """Return who said an event or a message, as ``name(id)``."""
-    is_bot = event.kind == "message" or bool(event.quotes)
-    return sentences.tools.speaker(event.sender_name, event.sender_id, is_bot=is_bot)
+    """Return who said an event or a message, as ``name(id)``; the bot and several people have no id."""
+    if event.sender_id:
+        return label_of(event.sender_id, event.sender_name)
+    return sentences.context.THE_BOT if event.kind == "message" or event.quotes else sentences.tools.SEVERAL_PEOPLE
 
 
 async def _search_events(
