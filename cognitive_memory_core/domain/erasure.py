@@ -60,14 +60,6 @@ class Tombstones:
     key: bytes = b""
     marks: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
-    def covers_person(self, user_id: str, at: datetime) -> bool:
-        """Return whether this person was erased at ``at`` or later, so that what they said at ``at`` must stay out."""
-        return self._covers("person", user_id, at)
-
-    def covers_place(self, scope: Scope, at: datetime) -> bool:
-        """Return whether a place was erased at ``at`` or later, so that what was said there at ``at`` must stay out."""
-        return self._covers("place", scope.key, at)
-
     def covers_profile(self, profile: Profile) -> bool:
         """Return whether a profile was last updated before its person, its place or somebody in its text was erased.
 
@@ -77,17 +69,16 @@ class Tombstones:
         return self.covers(profile.key.scope, (profile.key.user_id, *numbers), profile.updated_at)
 
     def covers(self, scope: Scope | None, people: Iterable[str], at: datetime) -> bool:
-        """Return whether a place, the person of a private place, or one of ``people`` was erased at ``at`` or later."""
+        """Return whether a place, the person of a private place, or one of ``people`` was erased at ``at`` or later.
+
+        What was said there, or by and about them, at ``at`` must then stay out.
+        """
         if not self.marks:
             return False
-        if scope is not None and self.covers_place(scope, at):
-            return True
-        there = (scope.place_id,) if scope is not None and scope.kind == "private" else ()
-        return any(self.covers_person(person, at) for person in {*people, *there} if person)
-
-    def _covers(self, kind: str, name: str, at: datetime) -> bool:
-        until = self.marks.get(self.digest(kind, name)) if self.marks else None
-        return until is not None and at <= until
+        names = [("person", one) for one in people if one]
+        if scope is not None:
+            names += [("place", scope.key), *([("person", scope.place_id)] if scope.kind == "private" else ())]
+        return any(at <= until for name in names if (until := self.marks.get(self.digest(*name))))
 
     def digest(self, *parts: str) -> str:
         """Return the keyed hash of what the parts name together: ("person", id), ("place", key)."""

@@ -195,7 +195,7 @@ def _is_new(connection: Connection, row: ArchiveRow, revision: int, erased: Tomb
         case Belief():
             return beliefs.import_version(connection, row, erased)
         case SuggestionDecision():
-            is_erased = erased.covers_person(row.decided_by, row.decided_at)
+            is_erased = erased.covers(None, (row.decided_by,), row.decided_at)
             return BeliefBook.decide(connection, replace(row, decided_by="") if is_erased else row)
         case _:
             return _AS_THEY_ARE[type(row)].added(connection, row)

@@ -220,7 +220,7 @@ def import_version(connection: Connection, belief: Belief, erased: Tombstones) -
 
     Return whether it was written. Other versions of the same belief (equal ``chain_id``) may say the same.
     """
-    left = tuple(one for one in belief.supporters if not erased.covers_person(one, belief.updated_at))
+    left = tuple(one for one in belief.supporters if not erased.covers(None, (one,), belief.updated_at))
     known = "SELECT 1 FROM beliefs WHERE id = ? OR (chain_id = ? AND version = ?)"
     alike = "SELECT 1 FROM beliefs WHERE scope = ? AND duplicate_key = ? AND status = 'active' AND chain_id <> ?"
     if (belief.supporters and not left) or connection.execute(
@@ -245,7 +245,7 @@ def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) ->
         for statement, belief_id in connection.execute(active, (after.scope.key,)).fetchall()
         if edit.before is None or belief_id != edit.before.id
     }
-    if erased.covers_place(after.scope, after.updated_at) or not is_applicable(edit, stored, keys):
+    if erased.covers(after.scope, (), after.updated_at) or not is_applicable(edit, stored, keys):
         return False
     standing, _ = sources_of(connection, after)
     left = replace(after, message_ids=tuple(one for one in after.message_ids if one in standing))

@@ -81,7 +81,7 @@ def with_admitted_quotes(
     out = frozenset(left_out)
 
     def is_gone(quote: Quote) -> bool:
-        covered = bool(quote.sender_id) and erased.covers_person(quote.sender_id, event.happened_at)
+        covered = erased.covers(None, (quote.sender_id,), event.happened_at)
         return quote.message_id in withdrawn or quote.sender_id in out or covered
 
     return without_quotes(event, is_gone)

@@ -69,7 +69,7 @@ class EventLedger(Table):
         for fact in draft.facts:
             seq, facts_of = written.get(fact.event_id, (0, None))
             person = fact.key.user_id
-            is_out = person in left_out or erased.covers_person(person, fact.happened_at)
+            is_out = person in left_out or erased.covers(None, (person,), fact.happened_at)
             if facts_of is not None and not is_out:
                 facts.keep(connection, replace(fact, event_id=facts_of), seq, now, draft.corrects)
         seqs = [seq for seq, _ in written.values()]

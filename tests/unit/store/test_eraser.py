@@ -131,11 +131,11 @@ async def test_tombstones_tell_nobodys_id_and_keep_the_latest_time(ledger: Ledge
     assert len(key) == 32
     assert tombstones.key == key
     assert GONE not in repr(tombstones)
-    assert tombstones.covers_person(GONE, EVENING)
-    assert not tombstones.covers_person(GONE, later(days=1))
-    assert not tombstones.covers_person("2000002", NOON)
-    assert tombstones.covers_place(GROUP.scope, NOON)
-    assert not tombstones.covers_place(GROUP.scope, EVENING)
+    assert tombstones.covers(None, (GONE,), EVENING)
+    assert not tombstones.covers(None, (GONE,), later(days=1))
+    assert not tombstones.covers(None, ("2000002",), NOON)
+    assert tombstones.covers(GROUP.scope, (), NOON)
+    assert not tombstones.covers(GROUP.scope, (), EVENING)
 
 
 async def test_a_name_counts_only_where_its_bearer_was_seen(ledger: Ledger) -> None:
