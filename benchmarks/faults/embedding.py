@@ -145,7 +145,7 @@ async def _examined(data: Path, name: str) -> Seen:
     ledger = await Ledger.open(data / "ledger.db", read_only=True)
     store = ChromaStore(data / "chromadb", core.VectorStoreSettings())
     try:
-        rows: list[Any] = [row async for row in ledger.archive.rows() if hasattr(row, "vector")]
+        rows: list[Any] = [row async for page in ledger.archive.pages() for row in page if hasattr(row, "vector")]
         opened = await store.open()
         assert opened is not None
         listed = await store.listed(opened)

@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -47,9 +47,9 @@ Tokens = Counter[str]
 
 def an_event(name: str) -> Event:
     """Return the event of a name."""
-    ids = {"user_id": HERE.user_id, "group_id": HERE.group_id, "sender_id": HERE.user_id}
-    text = f"阿棠(2000001) 喜欢第{name}号茶"
-    return Event(derived_id("fault event", name), text, request_type="group", happened_at=NOON, **ids)
+    text, person = f"阿棠(2000001) 喜欢第{name}号茶", HERE.user_id
+    event_id = derived_id("fault event", name)
+    return Event(event_id, text, user_id=person, group_id=HERE.group_id, sender_id=person, happened_at=NOON)
 
 
 def a_draft(*names: str) -> Draft:
@@ -122,7 +122,7 @@ class Found:
     tokens: Tokens = field(default_factory=Tokens)
     torn: tuple[str, ...] = ()
     kept: profiles.Kept | None = None  # the files of profiles before they are read, which repairs damage
-    read: tuple[list[Any], list[str]] = ((), ())  # profiles that the steps change, and summaries of revisions
+    read: tuple[Sequence[Any], Sequence[str]] = ((), ())  # profiles that the steps change, and summaries of revisions
 
 
 async def found(data: Path, *, drafts: Iterable[Draft] = (), whole: bool = False) -> Found:
@@ -170,7 +170,7 @@ async def _rows(data: Path, drafts: Iterable[Draft], whole: bool) -> Tokens:
     ledger = await open_ledger(data)
     try:
         tokens = Tokens([f"done:{draft.job_id}" for draft in drafts if await ledger.events.done(draft.job_id)])
-        async for row in ledger.archive.rows():
+        for row in [row async for page in ledger.archive.pages() for row in page]:
             tokens[_token(row)] += row.event.count if isinstance(row, EmbeddedEvent) else 1
             tokens[f"row:{row!r}"] += whole
     finally:

@@ -82,8 +82,8 @@ _KINDS: tuple[tuple[Columns[Any], str, str], ...] = (
 class Archive(Table):
     """Reads, counts and imports all rows of the ledger."""
 
-    async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all active rows in batches, or only what one person said and the pins that they own or wrote.
+    async def pages(self, *, user_id: str | None = None) -> AsyncIterator[list[ArchiveRow]]:
+        """Stream all active rows, some at a time, or only what one person said and the pins that they own or wrote.
 
         Opt-outs come first, because an import must apply them before all other rows.
         """
@@ -96,8 +96,7 @@ class Archive(Table):
             after: int | None = 0
             while after is not None:
                 page = await self.database.read(_page, kind, rest, (after, *asked))
-                for _, row in page:
-                    yield row if user_id is None else _with_own_quotes(row, user_id)
+                yield [row if user_id is None else _with_own_quotes(row, user_id) for _, row in page]
                 after = page[-1][0] if len(page) == PAGE else None
 
     @writes

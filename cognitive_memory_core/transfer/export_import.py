@@ -54,29 +54,25 @@ async def exported(
     ``edited`` edits each profile before it is written.
     """
 
-    async def rows() -> AsyncIterator[ExportedRow]:
-        async for row in archive.rows(user_id=user_id):
-            at = place_of(row)
-            if place in (None, at) and (at is None or agent in (None, at.agent)):
-                yield row
+    def is_wanted(at: Scope | None) -> bool:
+        return place in (None, at) and (at is None or agent in (None, at.agent))
+
+    async def pages() -> AsyncIterator[Sequence[ExportedRow]]:
+        async for page in archive.pages(user_id=user_id):
+            yield [row for row in page if is_wanted(place_of(row))]
         for key in await profiles.keys():
-            is_wanted = user_id in (None, key.user_id) and place in (None, key.scope) and agent in (None, key.agent)
-            if is_wanted and (current := await profiles.find(key)):
-                yield await edited(current)
-                for one in reversed(await profiles.revisions(key)):
-                    yield replace(one, profile=await edited(one.profile))
+            if user_id in (None, key.user_id) and is_wanted(key.scope) and (current := await profiles.find(key)):
+                past = reversed(await profiles.revisions(key))
+                yield [await edited(current), *[replace(one, profile=await edited(one.profile)) for one in past]]
+        yield ()  # an export of nothing has its first line, too
 
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
         with copy_refusals(path):
-            count, batch = 0, list[ExportedRow]()
-            async for row in rows():
-                count += 1
-                batch.append(row)
-                if len(batch) == BATCH:
-                    await completed(asyncio.to_thread(_append, draft, batch))
-                    batch = []
-            await completed(asyncio.to_thread(_append, draft, batch))
+            count = 0
+            async for page in pages():
+                count += len(page)
+                await completed(asyncio.to_thread(_append, draft, page))
             await completed(asyncio.to_thread(_put_in_place, draft, path))
     finally:
         await completed(asyncio.to_thread(removed, draft))

@@ -119,7 +119,7 @@ async def shown(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 10
 
 async def archived(ledger: Ledger, **narrowing: Any) -> list[ArchiveRow]:
     """Return all rows of the archive."""
-    return [row async for row in ledger.archive.rows(**narrowing)]
+    return [row async for page in ledger.archive.pages(**narrowing) for row in page]
 
 
 async def events_with(

@@ -87,7 +87,7 @@ def pipeline_over(ledger: Ledger, fuse: Fuse, historian: Historian | None = None
 
 async def state_of(ledger: Ledger) -> list[str]:
     """Return the contents of a ledger in a fixed order."""
-    return sorted([repr(row) async for row in ledger.archive.rows()])
+    return sorted([repr(row) async for page in ledger.archive.pages() for row in page])
 
 
 @pytest.mark.parametrize("job", JOBS, ids=["turn", "private", "dialogue"])
