@@ -269,14 +269,13 @@ class Reads:
         shown = {event.id: event for event in opened.consent.shown(scene, events)}
         return words_of_lines(profile, shown, opened.consent.opted_out)
 
+    @reading(list, "may_search")
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
     ) -> list[ProfileHit]:
         """Search the profiles that the scene may read, best first."""
-        limit, opened = max(counted(top_k, self._settings.current.query.profile_top_k), 1), self._open
+        opened, limit = self._opened, max(counted(top_k, self._settings.current.query.profile_top_k), 1)
         with timed(self._durations, "search_profiles"):
-            if opened is None or not opened.consent.may_search(scene):
-                return []
             said = query[:MAX_QUERY]
             found = await opened.profile_reader.search(scene, said, entity_type=entity_type, top_k=limit)
             return opened.consent.profile_hits(scene, found)

@@ -13,13 +13,15 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
+    StringConstraints,
     ValidationError,
-    field_validator,
+    WrapValidator,
     model_validator,
 )
 
@@ -57,9 +59,42 @@ def _as_ids(value: object) -> object:
     return value
 
 
-def _as_borrowed(value: object) -> object:
-    """Convert the name of a lender; NoneBot decodes "false", which somebody may write for "off"."""
-    return "off" if value is False else value.strip() if isinstance(value, str) else _as_text(value)
+def _as_off(value: object) -> object:
+    """Convert False to "off": NoneBot decodes "false", which somebody may write for it."""
+    return "off" if value is False else value
+
+
+def _agent_id(value: str) -> str:
+    return checked_id(value, "agent")
+
+
+def _known_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
+        raise ValueError(sentences.settings.UNKNOWN_ZONE.format(value=value)) from unknown
+    return value
+
+
+def _time_of_day(value: str) -> str:
+    told = value.strip().replace("：", ":")
+    if told and not _TIME_OF_DAY.fullmatch(told):
+        raise ValueError(sentences.settings.BAD_TIME_OF_DAY)
+    return told
+
+
+def _due_cron(value: str) -> str:
+    """Return a cron expression; raise ValueError for one that is never due, or none."""
+    if find_spec("apscheduler") is None:  # nothing is scheduled then
+        return value
+    trigger, now = import_module("apscheduler.triggers.cron").CronTrigger, datetime.now(timezone.utc)
+    try:
+        is_due = trigger.from_crontab(value.lower(), timezone.utc).get_next_fire_time(None, now) is not None
+    except ValueError:
+        is_due = False
+    if not is_due:
+        raise ValueError(sentences.settings.BAD_CRON)
+    return value
 
 
 def _filled(items: Iterable[object]) -> tuple[str, ...]:
@@ -69,6 +104,8 @@ def _filled(items: Iterable[object]) -> tuple[str, ...]:
 _TIME_OF_DAY = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d", re.ASCII)
 Text = Annotated[str, BeforeValidator(_as_text)]
 Secret = Annotated[SecretStr, BeforeValidator(_as_text)]
+OrOff = BeforeValidator(_as_off)
+Lender = Annotated[str, StringConstraints(strip_whitespace=True, max_length=128), BeforeValidator(_as_text), OrOff]
 LocalModel = Annotated[str, BeforeValidator(_as_local_model)]
 Ids = Annotated[tuple[str, ...], BeforeValidator(_as_ids)]
 ChatRole = Literal["historian", "triage", "merge", "evolution"]
@@ -138,7 +175,7 @@ class ModelSettings(ServedModel):
     timeout_seconds: PositiveAmount = 60.0
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict)
-    borrow: Annotated[str, BeforeValidator(_as_borrowed), Field(max_length=128)] = "auto"
+    borrow: Lender = "auto"
 
 
 class EmbeddingSettings(ServedModel):
@@ -270,14 +307,14 @@ class QueueSettings(_Group):
 class CaptureSettings(_Group):
     """What is captured, how long it is kept, and when it is handed to triage."""
 
-    auto_consider: Literal["off", "mentions", "all"] = "all"
+    auto_consider: Annotated[Literal["off", "mentions", "all"], OrOff] = "all"
     chat_commands: Ids = ()
     consider_every: Positive = 20
     consider_idle_minutes: PositiveAmount = 10
     log_days: Annotated[int, Field(gt=0, le=LONGEST_DAYS)] = 180
     log_max_mb: Amount = 512
-    announce: Literal["reply", "off"] = "reply"
-    daily_report: Text = ""
+    announce: Annotated[Literal["reply", "off"], OrOff] = "reply"
+    daily_report: Annotated[Text, AfterValidator(_time_of_day)] = ""
     forget_left_days: Annotated[int, Field(ge=0, le=LONGEST_DAYS)] = 0
     groups: Ids = ()
     ignore_groups: Ids = ()
@@ -290,42 +327,15 @@ class CaptureSettings(_Group):
         is_wanted = not self.groups or scene.group_id in self.groups
         return not scene.group_id or (is_wanted and scene.group_id not in self.ignore_groups)
 
-    @field_validator("auto_consider", "announce", mode="before")
-    @classmethod
-    def _false_means_off(cls, value: object) -> object:
-        return "off" if value is False else value
-
-    @field_validator("daily_report")
-    @classmethod
-    def _a_time_of_day(cls, value: str) -> str:
-        told = value.strip().replace("：", ":")
-        if told and not _TIME_OF_DAY.fullmatch(told):
-            raise ValueError(sentences.settings.BAD_TIME_OF_DAY)
-        return told
-
 
 class EvolutionSettings(_Group):
     """Beliefs of groups and their scheduled evolution."""
 
     enabled: bool = True
-    cron: Text = "0 4 * * *"
+    cron: Annotated[Text, AfterValidator(_due_cron)] = "0 4 * * *"
     min_messages: Count = 30
     max_beliefs: Positive = 50
     max_messages: Positive = 200
-
-    @field_validator("cron")
-    @classmethod
-    def _ever_due(cls, value: str) -> str:
-        if find_spec("apscheduler") is None:  # nothing is scheduled then
-            return value
-        trigger, now = import_module("apscheduler.triggers.cron").CronTrigger, datetime.now(timezone.utc)
-        try:
-            is_due = trigger.from_crontab(value.lower(), timezone.utc).get_next_fire_time(None, now) is not None
-        except ValueError:
-            is_due = False
-        if not is_due:
-            raise ValueError(sentences.settings.BAD_CRON)
-        return value
 
 
 class VectorStoreSettings(_Group):
@@ -353,6 +363,18 @@ class AgentSettings(_Group):
 SHORTEST_TOKEN = 16  # characters of an agent's token
 
 
+def _complete_agents(value: object, parse: Callable[[object], tuple[AgentSettings, ...]]) -> tuple[AgentSettings, ...]:
+    """Parse the agents, and reject short or equal tokens by an error that shows none of them."""
+    try:
+        agents = parse(value)
+    except ValidationError:
+        raise ValueError(sentences.settings.BAD_AGENTS) from None
+    tokens = [agent.token.get_secret_value().strip() for agent in agents]
+    if len(set(tokens)) < len(tokens) or any(len(token) < SHORTEST_TOKEN for token in tokens):
+        raise ValueError(sentences.settings.BAD_AGENTS)
+    return agents
+
+
 class HttpSettings(_Group):
     """The HTTP interface; without a token it is not started.
 
@@ -364,32 +386,17 @@ class HttpSettings(_Group):
     metrics_token: Secret = SecretStr("")
     hosts: Ids = ()
     console: bool = True
-    agents: tuple[AgentSettings, ...] = ()
-
-    @field_validator("agents", mode="wrap")
-    @classmethod
-    def _complete(
-        cls, value: object, parse: Callable[[object], tuple[AgentSettings, ...]]
-    ) -> tuple[AgentSettings, ...]:
-        """Parse the agents, and reject short or equal tokens by an error that shows none of them."""
-        try:
-            agents = parse(value)
-        except ValidationError:
-            raise ValueError(sentences.settings.BAD_AGENTS) from None
-        tokens = [agent.token.get_secret_value().strip() for agent in agents]
-        if len(set(tokens)) < len(tokens) or any(len(token) < SHORTEST_TOKEN for token in tokens):
-            raise ValueError(sentences.settings.BAD_AGENTS)
-        return agents
+    agents: Annotated[tuple[AgentSettings, ...], WrapValidator(_complete_agents)] = ()
 
 
 class Settings(_Group):
     """All settings. ``Settings()`` holds every default."""
 
     enabled: bool = True
-    agent: Text = Field(default="default", min_length=1, max_length=128)
+    agent: Annotated[Text, AfterValidator(_agent_id)] = "default"
     isolate_bots: bool = False
     bridges: Ids = ()
-    timezone: Text = "Asia/Shanghai"
+    timezone: Annotated[Text, AfterValidator(_known_zone)] = "Asia/Shanghai"
     sharing: Literal["isolated", "shared"] = "isolated"
     daily_calls: Count = 1000
     models: ModelsSettings = Field(default_factory=ModelsSettings)
@@ -402,20 +409,6 @@ class Settings(_Group):
     evolution: EvolutionSettings = Field(default_factory=EvolutionSettings)
     vector_store: VectorStoreSettings = Field(default_factory=VectorStoreSettings)
     http: HttpSettings = Field(default_factory=HttpSettings)
-
-    @field_validator("agent")
-    @classmethod
-    def _an_id(cls, value: str) -> str:
-        return checked_id(value, "agent")
-
-    @field_validator("timezone")
-    @classmethod
-    def _known_zone(cls, value: str) -> str:
-        try:
-            ZoneInfo(value)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
-            raise ValueError(sentences.settings.UNKNOWN_ZONE.format(value=value)) from unknown
-        return value
 
     @property
     def zone(self) -> ZoneInfo:
