@@ -52,8 +52,8 @@ COMMANDS: Mapping[str, Command] = {
         Command("why", ("为什么",), "memories.why"),
         Command("consider", ("整理",), "places.consider_now"),
         Command("export", ("导出",), "people.export_own", place="private"),
-        Command("optout", ("别记我",), "people.opt_out"),
-        Command("optin", ("可以记我",), "people.opt_in"),
+        Command("optout", ("别记我",), "people.set_consent"),
+        Command("optin", ("可以记我",), "people.set_consent"),
         Command("incognito", ("无痕",), "people.go_incognito", _TEXT),
         Command("on", ("开",), "places.switch", _TEXT, "admins"),
         Command("off", ("关", "关闭"), "places.switch", _TEXT, "admins"),
@@ -106,7 +106,7 @@ _CALL = re.compile(
 
 def is_any_command(text: str) -> bool:
     """Return whether a text without leading spaces begins like a command of any plugin."""
-    return any(start and text.startswith(start) for start in _STARTS) or is_ours(text)
+    return unsigned(text) != text or is_ours(text)
 
 
 def chat_text(plain: str, text: str, chat_commands: Iterable[str], *, is_chat: bool = False) -> str | None:

@@ -136,9 +136,8 @@ def _marker(name: str, text: str, length: int = LABEL_LENGTH) -> str:
 
 def _file(fields: Fields) -> str:
     """Return the marker of a file with its name, else the last part of its path; data and addresses are no names."""
-    path = fields.get("file")
-    is_path = isinstance(path, str) and "://" not in path and len(path) <= PATH_LENGTH
-    part = re.split(r"[/\\\\]", path)[-1] if is_path and isinstance(path, str) else ""
+    path = _first(fields, "file")
+    part = "" if "://" in path or len(path) > PATH_LENGTH else re.split(r"[/\\\\]", path)[-1]
     return _marker("文件", _first(fields, "name", "file_name") or part)
 
 

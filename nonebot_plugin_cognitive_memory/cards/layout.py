@@ -207,13 +207,15 @@ class CardLayout:
         self._parts: list[Words | Box] = []
         self._y = 0.0
         self._lines = MOST_LINES
-        self._accent: tuple[Colour, Colour] = (WHITE, WHITE)
+        self._accent = self._readable_accent = WHITE
         self._left = MARGIN + PADDING
         self._room = WIDTH - 2 * (MARGIN + PADDING)
 
     def parts(self, card: Card) -> tuple[int, Sequence[Words | Box]]:
         """Return the height of a card's page, and what is drawn on it, in this order."""
-        self._accent = self._theme[card.accent], self._theme[f"{card.accent}-to"]
+        is_dark = sum(self._theme["sheet"]) < sum(self._theme["text"])
+        self._accent = self._theme[card.accent]
+        self._readable_accent = _mixed(self._accent, WHITE, 0.34) if is_dark else self._accent
         self._head(card)
         self._y = MARGIN + HEAD
         for block in card.blocks:
@@ -226,7 +228,7 @@ class CardLayout:
         return round(bottom + MARGIN), (sheet, *self._parts)
 
     def _head(self, card: Card) -> None:
-        first, second = self._accent
+        first, second = self._accent, self._theme[f"{card.accent}-to"]
         left, middle = MARGIN + 44, MARGIN + HEAD / 2
         right = left + SIGN + 32
         room = WIDTH - MARGIN - 44 - right
@@ -262,7 +264,7 @@ class CardLayout:
             if at and at % columns == 0:
                 self._y += 136
             x = self._left + width * (at % columns)
-            self._put(f"{number:,}", x, self._y + 34, 58, self._readable_accent(), width - 16, bold=True)
+            self._put(f"{number:,}", x, self._y + 34, 58, self._readable_accent, width - 16, bold=True)
             self._put(label, x, self._y + 88, 26, self._theme["faint"], width - 16)
         self._y += 108
 
@@ -272,7 +274,7 @@ class CardLayout:
             self._heading(heading)
         for text, is_item, words in lines_of[: max(self._lines, 0)]:
             if is_item and self._lines > 0:
-                self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._readable_accent()))
+                self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._readable_accent))
             self._text(text, 32, 50, indent=34 if is_item else 0)
             self._small(words, indent=34 if is_item else 0)
         self._y -= 4
@@ -296,7 +298,7 @@ class CardLayout:
         for at, (label, count) in enumerate(bars):
             x, is_last = self._left + step * at, at == len(bars) - 1
             tall = max(height * count / most, 8) if count else 4
-            colour, radius = self._readable_accent() if count else self._theme["edge"], min(8, tall / 2)
+            colour, radius = self._readable_accent if count else self._theme["edge"], min(8, tall / 2)
             self._parts.append(Box(x + step * 0.17, base - tall, step * 0.66, tall, radius, colour, None, TOP))
             if count == most or (is_last and count):
                 self._put(str(count), x - step, base - tall - 20, 24, self._theme["faint"], 3 * step, aligned=0.5)
@@ -306,7 +308,7 @@ class CardLayout:
         self._y = base + 44
 
     def _heading(self, text: str, beside: str = "") -> None:
-        self._parts.append(Box(self._left, self._y + 7, 8, 30, 4, self._accent[0]))
+        self._parts.append(Box(self._left, self._y + 7, 8, 30, 4, self._accent))
         room = self._room - 22
         self._put(text, self._left + 22, self._y + 22, 31, self._theme["text"], room, bold=True)
         taken = min(self._width(text, 31, bold=True), room) + 24
@@ -353,11 +355,6 @@ class CardLayout:
 
     def _width(self, text: str, size: int, *, bold: bool = False) -> float:
         return sum(self._measure(cluster, size, bold) for cluster in clusters(" ".join(text.split())))
-
-    def _readable_accent(self) -> Colour:
-        """Return the accent colour, lighter on a dark page."""
-        is_dark = sum(self._theme["sheet"]) < sum(self._theme["text"])
-        return _mixed(self._accent[0], WHITE, 0.34) if is_dark else self._accent[0]
 
 
 def _mixed(one: Colour, other: Colour, share: float) -> Colour:

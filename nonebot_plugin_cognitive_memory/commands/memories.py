@@ -102,7 +102,8 @@ async def forget_item(call: Call) -> str:
         await get_memory().unpin(scene, item.id)
         return replies.commands.UNPINNED
     await get_memory().forget_event(scene, item.id)
-    return replies.memories.forgotten(item, await showing(scene, [item]), is_own=_is_own(scene, item))
+    words = replies.memories.FORGOTTEN_OWN if _is_own(scene, item) else replies.memories.FORGOTTEN
+    return words.format(text=(await showing(scene, [item])).short(item))
 
 
 async def correct_item(call: Call) -> str:

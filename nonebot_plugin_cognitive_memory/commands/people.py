@@ -33,17 +33,15 @@ _LABEL = re.compile(r"(?<!QQ)(?<=[^\s(（])\(([0-9]{5,20})\)")
 _NUMBER = re.compile(r"(?<!\S)(?=\S*[0-9])[A-Za-z0-9_.:-]{5,128}(?!\S)")  # ids of OneBot v12 are any text
 
 
-async def opt_out(call: Call) -> str:
-    """Stop recording and recalling the asker everywhere."""
-    await get_memory().note_name(call.here, datetime.now(timezone.utc))  # so that the present names are hidden, too
-    await get_memory().opt_out(call.here.user_id)
+async def set_consent(call: Call) -> str:
+    """Stop recording and recalling the asker everywhere, or record them again."""
+    memory, user_id = get_memory(), call.here.user_id
+    if call.command.name == "optin":
+        await memory.opt_in(user_id)
+        return replies.commands.OPTED_IN
+    await memory.note_name(call.here, datetime.now(timezone.utc))  # so that the present names are hidden, too
+    await memory.opt_out(user_id)
     return replies.commands.OPTED_OUT
-
-
-async def opt_in(call: Call) -> str:
-    """Record the asker again."""
-    await get_memory().opt_in(call.here.user_id)
-    return replies.commands.OPTED_IN
 
 
 async def go_incognito(call: Call) -> str:

@@ -22,7 +22,7 @@ from starlette.requests import cookie_parser
 import cognitive_memory_core as core
 
 from ..replies import console_en, console_zh
-from ..replies.core_en import PAIRS
+from ..replies.console_core_en import PAIRS
 from ..replies.memories import WHOSE, words_beneath
 
 FOLDER = Path(__file__).parent

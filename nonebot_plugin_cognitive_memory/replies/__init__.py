@@ -4,8 +4,8 @@
 * ``chat_plugins``: who runs or writes a chat plugin, and the model that calls the tools
 * ``commands``, ``memories``, ``status``: who types ``/memory`` or looks at a picture card
 * ``http``, ``http_guide``: who uses the HTTP interface or MCP, and who reads its document
-* ``console_zh`` and ``console_en``: who reads the console's pages, in Chinese and in English; ``core_en``: who reads
-  there in English what the core says
+* ``console_zh`` and ``console_en``: who reads the console's pages, in Chinese and in English; ``console_core_en``: who
+  reads there in English what the core says
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function is used only where
 the sentence depends on more than the values that it shows.

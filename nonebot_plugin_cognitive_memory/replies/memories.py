@@ -40,12 +40,6 @@ def item_list(  # everything that a page shows
     return "\n".join(lines)
 
 
-def forgotten(event: core.Event, shown: Showing, *, is_own: bool) -> str:
-    """Confirm that an event is forgotten; ``is_own``: the asker said it, and therefore may restore it."""
-    until = "30 天内可以恢复：/记忆 列表 已忘，之后彻底删除" if is_own else "30 天后彻底删除"
-    return f"忘掉了：{shown.short(event)}\n以后不会再想起来；{until}"
-
-
 def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:
     """List pins with their dates, numbered from 1."""
     if not pins:
@@ -238,6 +232,8 @@ def _named(event: core.Event, text: str = "") -> str:
 
 
 NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也可以发送 /记忆 演化 7"
+FORGOTTEN_OWN = "忘掉了：{text}\n以后不会再想起来；30 天内可以恢复：/记忆 列表 已忘，之后彻底删除"
+FORGOTTEN = "忘掉了：{text}\n以后不会再想起来；30 天后彻底删除"
 RETIRED = "不再用这条了：{belief}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
 RESTORED = "恢复了：{text}"
 RESTORE_REFUSED = f"恢复群记忆：{ADMINS_ONLY}；恢复自己忘掉的：先发送 /记忆 列表 已忘"

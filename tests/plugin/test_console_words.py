@@ -24,7 +24,7 @@ def said_by_the_core() -> Iterator[str]:
 
 def test_each_pair_is_a_sentence_of_the_core(app: App) -> None:
     """English is kept for nothing that the core does not say, and both sides show the same values."""
-    from nonebot_plugin_cognitive_memory.replies.core_en import PAIRS
+    from nonebot_plugin_cognitive_memory.replies.console_core_en import PAIRS
 
     known = set(said_by_the_core())
     assert [chinese for chinese, _ in PAIRS if re.sub(r"\{\w+\}", "{}", chinese) not in known] == []
