@@ -53,18 +53,14 @@ class Lasting(Generic[K, V]):
         self._values.pop(key, None)
 
 
-PAUSE = 60.0  # seconds
-REMEMBERED = 100
-_last: Newest[str, float] = Newest(REMEMBERED)
+_warned: Lasting[str, bool] = Lasting(60.0, 100)
 
 
 def warn_once(sentence: str) -> None:
     """Log a warning, unless the same was logged within the last minute."""
-    now = time.monotonic()
-    if now - _last.get(sentence, -PAUSE) < PAUSE:
-        return
-    _last[sentence] = now
-    logger.warning(replies.log.logged(sentence))
+    if not _warned.find(sentence):
+        _warned.put(sentence, True)  # a value
+        logger.warning(replies.log.logged(sentence))
 
 
 CALLERS = 2_000  # whose rate is remembered

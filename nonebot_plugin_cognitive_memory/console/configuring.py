@@ -13,11 +13,11 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from ..hot_settings import hot_settings
+from ..replies.log import env_names
 from .pages import LANGUAGES
 from .running import models
 from .visit import ALIKE, Visit
 
-PREFIX = "COGNITIVE_MEMORY__"
 LISTS = "capture.groups", "capture.ignore_groups", "capture.ignore_users"  # of ids
 GROUPS = {  # by the beginning of their keys, each with its sign
     "record": ("lines", "capture.", "pins.", "sharing"),
@@ -115,7 +115,7 @@ async def _with_ids(visit: Visit, key: str, value: str) -> str:
 
 def env_line(state: core.SettingState) -> str:
     """Return the line of .env that would set a setting to its present value."""
-    return f"{PREFIX}{state.key.upper().replace('.', '__')}={state.value}"
+    return f"{env_names((state.key,))}={state.value}"
 
 
 def group_of(key: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from starlette.responses import Response
@@ -77,24 +76,10 @@ async def erase_person(visit: Visit) -> Response:
         profiles = [one for one in await listings.profiles(scene, None, user_id, PAGE, 0) if one.key.user_id == user_id]
         names = list(dict.fromkeys(one.name for one in await listings.seen_names(scene, user_id)))
         counts = {"events": entry.events, "profiles": len(profiles), "names": len(names)}
-        return await _asked_again(visit, "people", user_id, entry.name or user_id, counts, {"id": user_id})
+        name, fields = entry.name or user_id, {"id": user_id}
+        return await visit.show("erase.html", kind="people", typed=user_id, name=name, counts=counts, fields=fields)
     erasure = await erased_person(scene, user_id, visit.memory)
     return visit.go("/people", notice=_erasure_notice(visit, erasure))
-
-
-async def _asked_again(
-    visit: Visit, kind: str, typed: str, name: str, counts: Mapping[str, int], fields: Mapping[str, str]
-) -> Response:
-    """Show what an erasure of a person or a place removes; it happens once their id, ``typed``, was typed."""
-    return await visit.show(
-        "erase.html",
-        kind=kind,
-        typed=typed,
-        name=name,
-        counts=counts,
-        fields=fields,
-        is_wrong=bool(visit.sent("sure")),
-    )
 
 
 async def roll_back(visit: Visit) -> Response:
@@ -196,7 +181,8 @@ async def erase_place(visit: Visit) -> Response:
     if visit.sent("sure") != scope.place_id:
         entry, key = await _entry(visit, scope), visit.sent("place")
         counts = {"events": entry.events, "lines": entry.messages}
-        return await _asked_again(visit, "places", scope.place_id, entry.name or key, counts, {"place": key})
+        name, fields, typed = entry.name or key, {"place": key}, scope.place_id
+        return await visit.show("erase.html", kind="places", typed=typed, name=name, counts=counts, fields=fields)
     erasure = await erased_place(_scene_of(scope), visit.memory)
     return visit.go("/places", notice=_erasure_notice(visit, erasure))
 

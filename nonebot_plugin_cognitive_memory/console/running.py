@@ -17,6 +17,7 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from ..config import ENV_FILES
+from ..replies.log import env_names
 from .charts import costs
 from .pages import day
 from .visit import PAGE, Found, Visit
@@ -61,7 +62,7 @@ class Model:
         name = {"embedding": "bge-m3", "rerank": "bge-reranker-v2-m3"}.get(self.role, "qwen-plus")
         address = "https://api.example.com/v1" + ("/rerank" if self.role == "rerank" else "")
         values = {"API_URL": address, "API_KEY": "sk-xxxx", "MODEL_NAME": name, "PRICE": "2/8"}
-        return [(f"COGNITIVE_MEMORY__MODELS__{self.role.upper()}__{key}=", value) for key, value in values.items()]
+        return [(f"{env_names((f'models.{self.role}.{key}',))}=", value) for key, value in values.items()]
 
 
 async def running(visit: Visit) -> Response:

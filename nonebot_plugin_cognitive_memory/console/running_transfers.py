@@ -26,13 +26,14 @@ class Transfer:
     """One export, import or backup: its path, when it began, and how it ended.
 
     ``total`` is the expected number of bytes of a backup or of rows of an export; 0 if unknown. ``counted`` is the
-    number of rows found in the first ``seen`` bytes of an export's draft.
+    number of rows found in the first ``seen`` bytes of an export's draft, ``folder`` is removed with it.
     """
 
     kind: str
     path: Path
     total: int
     began: float
+    folder: tempfile.TemporaryDirectory[str] | None = None
     task: asyncio.Task[int | None] | None = None
     counted: int = 0
     seen: int = 0
@@ -67,7 +68,6 @@ class Transfers:
     def __init__(self) -> None:
         """Start without transfers."""
         self.latest: dict[str, Transfer] = {}
-        self._folders: list[tempfile.TemporaryDirectory[str]] = []
         self._turn = asyncio.Lock()  # beginning and removing must not overlap
 
     def is_running(self, kind: str) -> bool:
@@ -83,11 +83,11 @@ class Transfers:
             if self.is_running("export"):
                 return
             await self._remove(memory)
+            totals = (await memory.status()).totals
             folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="cognitive-memory-export-")
-            self._folders.append(folder)
-            path, totals = Path(folder.name) / FILE, (await memory.status()).totals
+            path = Path(folder.name) / FILE
             rows = totals.events + totals.retired + totals.messages + totals.memos + totals.pins + totals.beliefs
-            export = Transfer("export", path, 0 if user_id or place else rows, time.monotonic())
+            export = Transfer("export", path, 0 if user_id or place else rows, time.monotonic(), folder)
             self._begin(export, lambda: memory.export(path, user_id=user_id or None, place=place))
 
     async def backup(self, memory: core.CognitiveMemory, data_dir: Path, at: datetime) -> None:
@@ -141,11 +141,9 @@ class Transfers:
 
     async def _remove(self, memory: core.CognitiveMemory) -> None:
         last = self.latest.pop("export", None)
-        if last is not None:
+        if last is not None and last.folder is not None:
+            await asyncio.to_thread(last.folder.cleanup)
             await memory.discard_export(last.path)
-        folders, self._folders = self._folders, []
-        for folder in folders:
-            await asyncio.to_thread(folder.cleanup)
 
     def _begin(self, transfer: Transfer, work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         transfer.task = asyncio.create_task(work())

@@ -51,8 +51,6 @@ class _Figures(Collector):
         """Yield the metrics."""
         status = self.status
         jobs, index, merges, purge, spent = status.jobs, status.index, status.merges, status.purge, status.spent_today
-        yield _gauge("up", {(): status.is_running})
-        yield _gauge("paused", {(): status.paused})
         stored = ("events", "retired", "messages", "memos", "pins", "beliefs")
         yield _gauge("stored", {(name,): getattr(status.totals, name) for name in stored}, "kind")
         yield _gauge("failing", {(name,): 1 for name, _ in status.failing}, "part")
@@ -61,6 +59,8 @@ class _Figures(Collector):
         yield _gauge("jobs", {(state,): getattr(jobs, state) for state in ("pending", "processing", "failed")}, "state")
         is_purge_due = purge.erased_at is not None and (purge.purged_at is None or purge.purged_at < purge.erased_at)
         for name, value in (
+            ("up", status.is_running),
+            ("paused", status.paused),
             ("jobs_pending_bytes", jobs.pending_bytes),
             ("vectors_missing", status.index_lag),
             ("index_rows_behind", index.behind),

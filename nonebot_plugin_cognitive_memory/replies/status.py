@@ -203,7 +203,7 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         return "没有失败的任务"
     lines = [f"失败的任务 {total} 个（重试一个：/记忆 重试 任务号；全部重来：/记忆 重试）"]
     for failed in jobs:
-        where = place(failed.job.scope) if failed.job else "任务文件坏了"
+        where = place(failed.job.work.scene.scope) if failed.job else "任务文件坏了"
         at = failed.failed_at.astimezone(zone)
         told = f"试了 {failed.attempts} 次：{failed.error[:80]}；" if failed.job else ""
         lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {where}，{told}{failed.advice}")

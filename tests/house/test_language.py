@@ -14,7 +14,7 @@ HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 SENTENCES = (f"{CORE}/sentences/", f"{PLUGIN}/replies/")
 PACKAGES = {"sentences": CORE, "replies": PLUGIN}
 ENGLISH = {  # the pages exist in both languages
-    *(f"{PLUGIN}/replies/{name}_en.py" for name in ("console", "core")),
+    *(f"{PLUGIN}/replies/{name}_en.py" for name in ("console", "console_core")),
     f"{CORE}/sentences/setting_meanings.py",
 }
 ELSEWHERE = {  # folder or file: reason for Chinese there

@@ -124,7 +124,7 @@ async def test_the_remedy_is_named(stage: Stage, group: int, monkeypatch: pytest
     """If a request could not be confirmed, the log names the .env line that prevents forgeries."""
     from nonebot_plugin_cognitive_memory import limits
 
-    monkeypatch.setattr(limits, "_last", {})
+    monkeypatch.setattr(limits, "_warned", limits.Lasting(60.0, 100))
     monkeypatch.setattr(stage.bot.config, "host", "0.0.0.0")
     await attempt(stage, group, new_id(), "owner", back=REFUSED)
     assert len([line for line in log if "ONEBOT_V11_ACCESS_TOKEN" in line]) == 1

@@ -107,7 +107,7 @@ async def test_a_failing_memory_costs_no_event(
     """If recording fails, the bot still handles the event, and one log line without the text reports it."""
     from nonebot_plugin_cognitive_memory import capture, limits
 
-    limits._last.clear()
+    limits._warned._values.clear()
 
     def broken(*_: object) -> None:
         raise RuntimeError("canary 我喜欢乌龙茶")

@@ -426,7 +426,7 @@ async def test_an_answer_that_cannot_be_sent_costs_one_line(stage: Stage, group:
     """If the platform takes no reply, the log says so in one line, without a traceback, and nothing else is sent."""
     from nonebot_plugin_cognitive_memory import limits
 
-    limits._last.clear()
+    limits._warned._values.clear()
     stage.answers["send_msg"] = core_refusal()
     await stage.bot.handle_event(message("/记忆 帮助", new_id(), group))
     assert [line for line in log if "没有发出去：ActionFailed" in line]

@@ -126,7 +126,7 @@ async def test_an_open_port_needs_the_token_of_version_twelve(
     """Where strangers reach the port, admins' commands need the access token, and the log names its line of .env."""
     from nonebot_plugin_cognitive_memory import limits
 
-    monkeypatch.setattr(limits, "_last", {})
+    monkeypatch.setattr(limits, "_warned", limits.Lasting(60.0, 100))
     monkeypatch.setattr(twelve_stage.bot.config, "host", "0.0.0.0")
     monkeypatch.setattr(twelve_stage.bot.config, "onebot_v12_access_token", token, raising=False)
     twelve_stage.answers["get_group_member_info"] = {"role": "owner"}
