@@ -18,8 +18,8 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.people import Person
 from tests.support.clock import FrozenClock
+from tests.support.export_files import written
 
-from .faults.world import written
 from .labelled import WAIT
 
 EVERY, IDLE = 20, timedelta(minutes=10)  # a window closes at so many lines of people, or after such a silence

@@ -113,12 +113,13 @@ def _turn(number: int, person: int, clock: FrozenClock) -> core.Turn:
     )
     said = [f"第 {number} 轮，说到{LIKES[(number + at) % len(LIKES)]}" for at in range(6)]
     lines = [
-        core.Message(f"m{number}-{at}", _scene((person + at) % PEOPLE), text, clock.now())
+        core.Message(f"m{number}-{at}", scene((person + at) % PEOPLE), text, clock.now())
         for at, text in enumerate(said)
     ]
-    return core.Turn(_scene(person), observations=[own, other], source_message=own, recent_messages=lines)
+    return core.Turn(scene(person), observations=[own, other], source_message=own, recent_messages=lines)
 
 
-def _scene(person: int) -> core.Scene:
+def scene(person: int) -> core.Scene:
+    """Return the group's scene of one of its people."""
     name = f"阿{'甲乙丙丁戊己庚辛壬癸'[person]}"
     return core.Scene.group(GROUP, str(2_000_001 + person), user_name=name, group_name="读书会")

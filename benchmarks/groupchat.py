@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 from tests.support.clock import FrozenClock
 
-from .chat_set import Chat, Line, Question, lived, read
+from .chat_set import Chat, Line, lived, read
 from .faults import world
-from .labelled import MESSAGES, SETTINGS, START, TOP, Answer, bm25, characters, chinese_peer, mean
+from .labelled import MESSAGES, SETTINGS, START, TOP, Answer, Peer, bigrams, chinese_peer, mean
 from .measure import Cell, Report
 
 EVENTS = ("event", "preference", "knowledge", "experience")
 REACH = 60.0
 OURS = ("messages", "facts", "facts + messages")
-Ranked = Callable[[Question, Sequence[Line]], Sequence[int]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +36,9 @@ def run(options: argparse.Namespace) -> Report:
         "messages": asyncio.run(answered(chat)),
         "facts": asyncio.run(answered(chat, kinds=EVENTS, with_facts=True)),
         "facts + messages": asyncio.run(answered(chat, kinds=(*EVENTS, *MESSAGES), with_facts=True)),
-        "bigrams": _ranked(chat, _bigrams),
-        "bigrams +-1": _ranked(chat, _windows),
-        "bm25s + jieba": _by_peer(chat),
+        "bigrams": _found(chat, bigrams),
+        "bigrams +-1": _found(chat, bigrams, near=1),
+        "bm25s + jieba": _found(chat, chinese_peer()),
     }
     report = Report(
         f"groupchat: {len(chat.lines)} messages, {len(chat.questions)} questions at their time, the first {TOP}",
@@ -71,39 +69,24 @@ async def answered(chat: Chat, *, kinds: Sequence[str] = MESSAGES, with_facts: b
 # The methods compared with the memory.
 
 
-def _ranked(chat: Chat, ranked: Ranked) -> list[Answer]:
-    readable = ((question, chat.readable(question)) for question in chat.questions)
-    best = ([lines[at].message.id for at in ranked(question, lines)[:TOP]] for question, lines in readable)
-    return [Answer(frozenset(ids)) for ids in best]
-
-
-def _bigrams(question: Question, lines: Sequence[Line]) -> Sequence[int]:
-    return bm25(characters(question.text), [_terms(line) for line in lines])
-
-
-def _windows(question: Question, lines: Sequence[Line]) -> Sequence[int]:
-    texts: list[Counter[str]] = [Counter()] * len(lines)
-    for place in {line.place for line in lines}:
-        there = [at for at, line in enumerate(lines) if line.place == place]
-        for rank, at in enumerate(there):
-            near = there[max(rank - 1, 0) : rank + 2]
-            texts[at] = sum((_terms(lines[one]) for one in near), Counter[str]())
-    return bm25(characters(question.text), texts)
-
-
-def _by_peer(chat: Chat) -> list[Answer] | None:
-    if (peer := chinese_peer()) is None:
+def _found(chat: Chat, peer: Peer | None, near: int = 0) -> list[Answer] | None:
+    """Return what a peer finds for each question among the readable lines, each with so many before and after it."""
+    if peer is None:
         return None
-    return _ranked(chat, lambda question, lines: peer([_said(line) for line in lines])(question.text, TOP))
+    readable = ((question, chat.readable(question)) for question in chat.questions)
+    best = ((lines, peer(_windows(lines, near))(question.text, TOP)) for question, lines in readable)
+    return [Answer(frozenset(lines[at].message.id for at in found)) for lines, found in best]
 
 
-@cache
-def _terms(line: Line) -> Counter[str]:
-    return Counter(characters(_said(line)))
-
-
-def _said(line: Line) -> str:
-    return f"{line.name} {line.message.text}"
+def _windows(lines: Sequence[Line], near: int) -> list[str]:
+    texts = [f"{line.name} {line.message.text}" for line in lines]
+    places = defaultdict[str, list[int]](list)
+    for at, line in enumerate(lines):
+        places[line.place].append(at)
+    beside = {
+        at: there[max(rank - near, 0) : rank + near + 1] for there in places.values() for rank, at in enumerate(there)
+    }
+    return ["\n".join(texts[one] for one in beside[at]) for at in range(len(lines))]
 
 
 # Figures.

@@ -67,16 +67,17 @@ def mean(values: Sequence[float]) -> float:
     return 100 * sum(values) / len(values) if values else math.nan
 
 
-# Conversations that are heard whole, each as a group of its own, and asked about a day later by a stranger.
+# Conversations that are heard whole and asked about a day later.
 
 
 @dataclass(frozen=True)
 class Talk:
-    """The turns of a conversation, oldest first, and what is asked about it."""
+    """The turns of a conversation, oldest first, what is asked about it, and where; by default a stranger asks."""
 
     id: str
-    turns: tuple[core.Message, ...]
-    questions: tuple[str, ...]
+    turns: Sequence[core.Message]
+    questions: Sequence[str]
+    asker: core.Scene | None = None
 
 
 async def heard(talks: Iterable[Talk], *counts: int) -> list[list[Sequence[str]]]:
@@ -86,8 +87,9 @@ async def heard(talks: Iterable[Talk], *counts: int) -> list[list[Sequence[str]]
         for talk in talks:
             for turn in talk.turns:
                 await memory.observe(turn)
+            await memory.drain(WAIT)  # lines are written behind: the first questions would find half of the log
             clock.instant = talk.turns[-1].sent_at + timedelta(days=1)
-            scene = core.Scene.group(talk.id, "stranger")
+            scene = talk.asker or core.Scene.group(talk.id, "stranger")
             for question in talk.questions:
                 asked = [await memory.search_events(scene, question, kinds=MESSAGES, top_k=count) for count in counts]
                 found.append([[hit.event.id for hit in hits] for hits in asked])
@@ -109,6 +111,17 @@ def plain(texts: Sequence[str]) -> Search:
     """Return a search by BM25 over lower-case words."""
     counts = [Counter(_WORD.findall(text.lower())) for text in texts]
     return lambda question, count: bm25(_WORD.findall(question.lower()), counts)[:count]
+
+
+def bigrams(texts: Sequence[str]) -> Search:
+    """Return a search by BM25 over characters and their pairs."""
+    counts = [*map(_counted, texts)]
+    return lambda question, count: bm25(characters(question), counts)[:count]
+
+
+@cache
+def _counted(text: str) -> Counter[str]:
+    return Counter(characters(text))
 
 
 def characters(text: str) -> list[str]:

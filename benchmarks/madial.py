@@ -24,6 +24,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.errors import TransientError
 from cognitive_memory_core.recall.ranking import Scored, fused
 from tests.support.clock import FrozenClock
+from tests.support.export_files import written
 from tests.support.ports import CountingEmbedder
 
 from .faults import world
@@ -122,7 +123,7 @@ async def answered(path: Path) -> list[Asked]:
         events = {entry["id"]: _event(entry) for entry in told["memories"]}
         rows = ({"type": "event", **{name: getattr(event, name) for name in FIELDS}} for event in events.values())
         with tempfile.TemporaryDirectory() as folder:
-            await memory.import_(world.written(rows, Path(folder, "memories.jsonl")))
+            await memory.import_(written(rows, Path(folder, "memories.jsonl")))
         return [await _asked(memory, events, _dialogue(entry)) for entry in told["dialogues"]]
 
 
@@ -147,9 +148,8 @@ def _dialogue(entry: Mapping[str, Any]) -> Dialogue:
 
 
 def _event(entry: Mapping[str, Any]) -> Event:
-    person, place = str(entry["user-id"]), "private"
-    ids = {"user_id": person, "sender_id": person}
-    return Event(str(entry["id"]), entry["event"], request_type=place, happened_at=_day(entry), **ids)
+    event_id, who, at = str(entry["id"]), str(entry["user-id"]), _day(entry)
+    return Event(event_id, entry["event"], request_type="private", happened_at=at, user_id=who, sender_id=who)
 
 
 def _day(entry: Mapping[str, Any]) -> datetime:

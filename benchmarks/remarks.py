@@ -11,16 +11,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import cognitive_memory_core as core
-from tests.support.clock import FrozenClock
 
-from .faults import world
-from .labelled import MESSAGES, SETTINGS, START, TOP, WAIT, ZONE, Answer, bm25, characters, mean
+from .labelled import TOP, ZONE, Answer, Talk, bigrams, heard, mean, searched
 from .measure import Report
 from .remarks_told import CHATTER, IDLE, MATTERS, PEOPLE, PLACES, Matter
 
@@ -62,37 +59,19 @@ def run(options: argparse.Namespace) -> Report:
     """Ask every question of the memory and of BM25, plain and wrapped, over each number of unrelated remarks."""
     columns = ("unrelated", "question", "n", f"memory @{FIRST}", f"@{TOP}", f"bigrams @{FIRST}", f"@{TOP} ")
     report = Report("", columns)
-    for unrelated in options.unrelated:
-        diary = made(options.threads, options.seed, unrelated)
+    diaries = {unrelated: made(options.threads, options.seed, unrelated) for unrelated in options.unrelated}
+    for unrelated, diary in diaries.items():
         for kind in ("plain", "wrapped"):
-            texts = [getattr(one, kind) for one in diary.questions]
-            answers = (asyncio.run(answered(diary, texts)), plainly_answered(diary, texts))
+            talk = Talk("", diary.remarks, [getattr(one, kind) for one in diary.questions], SCENE)
+            ours = [found for (found,) in asyncio.run(heard([talk], TOP))]
+            answers = ours, [*searched([talk], bigrams, TOP)]
             figures = [_recall(diary, found, first) for found in answers for first in (FIRST, TOP)]
-            report.add(unrelated, kind, len(texts), *figures)
+            report.add(unrelated, kind, len(ours), *figures)
             report.failed |= figures[0] < figures[2] or figures[1] < figures[3]
-    report.title = f"remarks: {len(diary.remarks)} remarks at most, {len(diary.questions)} questions, recall"
+    most = max(diaries.values(), key=lambda diary: len(diary.remarks))
+    report.title = f"remarks: {len(most.remarks)} remarks at most, {len(most.questions)} questions, recall"
     report.notes.append("reach: not below BM25 over characters and their pairs, in any row")
     return report
-
-
-async def answered(diary: Diary, texts: Sequence[str]) -> list[Sequence[str]]:
-    """Let the memory observe the remarks and ask it each question; return the numbers of the remarks found."""
-    clock, answers = FrozenClock(START), list[Sequence[str]]()
-    async with world.a_memory(SETTINGS, background=False, clock=clock) as (memory, _):
-        for remark in diary.remarks:
-            await memory.observe(remark)
-        await memory.drain(WAIT)  # lines are written behind: the first questions would find half of the log
-        clock.instant = diary.remarks[-1].sent_at + timedelta(days=1)
-        for text in texts:
-            hits = await memory.search_events(SCENE, text, kinds=MESSAGES, top_k=TOP)
-            answers.append([hit.event.id for hit in hits])
-    return answers
-
-
-def plainly_answered(diary: Diary, texts: Sequence[str]) -> list[Sequence[str]]:
-    """Return what BM25 finds for each question."""
-    counts = [Counter(characters(remark.text)) for remark in diary.remarks]
-    return [[diary.remarks[at].id for at in bm25(characters(text), counts)[:TOP]] for text in texts]
 
 
 def _recall(diary: Diary, answers: Sequence[Sequence[str]], first: int) -> float:

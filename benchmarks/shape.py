@@ -29,6 +29,7 @@ import cognitive_memory_core as core
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
 
+from .cost import GROUP, PEOPLE, scene
 from .measure import Report, percentile
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +42,7 @@ TRACED = ("call", "files", "functions", "calls of own Python")
 SHORT = 3
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 SUSPENDING = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
-GROUP, PEOPLE, TURNS, SAID = "100001", 10, 12, 60
+TURNS, SAID = 12, 60
 PATIENCE, QUIET = 300.0, 1.0  # seconds; what a call leaves to the background has ended after the second
 
 
@@ -127,7 +128,7 @@ async def traces() -> list[tuple[str, tuple[int, int, int]]]:
                 await memory.remember(_turn(number, clock))
             await memory.drain(PATIENCE)
             for number in range(2):  # what only the first contexts load or read is cached
-                await memory.context(_scene(number), f"上次说的乌龙茶第 {number} 种是什么")
+                await memory.context(scene(number % PEOPLE), f"上次说的乌龙茶第 {number} 种是什么")
             clock.advance(hours=1)
             await memory.pause()
 
@@ -138,7 +139,7 @@ async def traces() -> list[tuple[str, tuple[int, int, int]]]:
                 await memory.remember(_turn(TURNS, clock))
             lines = [_said(SAID + number, clock) for number in range(1, 9)]
             with tracer.counting("consider", found):
-                await memory.consider(_scene(1), lines)
+                await memory.consider(scene(1), lines)
             await memory.resume()
             await memory.drain(PATIENCE)
             with tracer.counting("a job to its profile", found):
@@ -147,7 +148,7 @@ async def traces() -> list[tuple[str, tuple[int, int, int]]]:
             await memory.pause()
             await asyncio.sleep(QUIET)
             with tracer.counting("a warm context", found):
-                await memory.context(_scene(3), "阿丁说过喜欢哪种乌龙茶")
+                await memory.context(scene(3), "阿丁说过喜欢哪种乌龙茶")
     return found
 
 
@@ -204,33 +205,29 @@ def _shape(folder: Path, files: str = "**/*.py") -> Shape:
 def _docstring(node: ast.AST) -> ast.Expr | None:
     if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or not node.body:
         return None
-    first = node.body[0]
-    is_text = (
-        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    )
-    return first if is_text else None
+    match node.body[0]:
+        case ast.Expr(ast.Constant(str())) as first:
+            return first
+        case _:
+            return None
 
 
 def _lines(node: ast.stmt | None) -> range:
     return range(node.lineno, (node.end_lineno or node.lineno) + 1) if node else range(0)
 
 
-def _scene(person: int) -> core.Scene:
-    name = f"阿{'甲乙丙丁戊己庚辛壬癸'[person % PEOPLE]}"
-    return core.Scene.group(GROUP, str(2_000_001 + person % PEOPLE), user_name=name, group_name="读书会")
-
-
 def _said(number: int, clock: FrozenClock) -> core.Message:
-    return core.Message(f"m{number}", _scene(number), f"第 {number} 句，说到茶和第 {number % 7} 本书", clock.now())
+    text = f"第 {number} 句，说到茶和第 {number % 7} 本书"
+    return core.Message(f"m{number}", scene(number % PEOPLE), text, clock.now())
 
 
 def _turn(number: int, clock: FrozenClock) -> core.Turn:
-    scene = _scene(number)
-    person = f"{scene.user_name}({scene.user_id})"
+    place = scene(number % PEOPLE)
+    person = f"{place.user_name}({place.user_id})"
     observations = [f"{person} 喜欢第 {number} 种乌龙茶", f"读书会({GROUP}) 定了第 {number} 条规矩：轮流记账"]
     lines: Sequence[core.Message] = [_said(number * 6 + at, clock) for at in range(6)]
     return core.Turn(
-        scene,
+        place,
         observations=observations,
         source_message=observations[0],
         recent_messages=lines,

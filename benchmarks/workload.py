@@ -27,8 +27,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.scope import PlaceKind
 from cognitive_memory_core.ports import Calibration, EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
-
-from .faults import world
+from tests.support.export_files import written
 
 SEED = 7
 DIMENSIONS = 1536
@@ -140,8 +139,8 @@ def batches(lines: Iterable[Line], size: int = BATCH) -> Iterator[list[Line]]:
 def event_of(line: Line) -> Event:
     """Return the event that the memory creates when it imports a line."""
     place: PlaceKind = "group" if line.group_id else "private"
-    ids = {"user_id": line.user_id, "group_id": line.group_id, "sender_id": line.user_id}
-    return Event(line.id, line.text, request_type=place, happened_at=line.happened_at, **ids)
+    who, at = line.user_id, line.happened_at
+    return Event(line.id, line.text, "event", who, line.group_id, who, request_type=place, happened_at=at)
 
 
 def exported(lines: Sequence[Line], path: Path, vectors: Matrix | None = None) -> Path:
@@ -151,7 +150,7 @@ def exported(lines: Sequence[Line], path: Path, vectors: Matrix | None = None) -
         row["request_type"] = "group" if row["group_id"] else "private"
         if vectors is not None:
             row |= {"vector": vectors[number], "embedding": TopicVectors.fingerprint}
-    return world.written(rows, path)
+    return written(rows, path)
 
 
 async def laid(lines: Sequence[Line], folder: Path) -> None:

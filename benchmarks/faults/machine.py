@@ -25,6 +25,7 @@ from cognitive_memory_core.settings.schema import Decay
 from tests.support.builders import an_event
 from tests.support.cancelling import cancelled_at
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.export_files import written
 from tests.support.profiles import KEEP, a_profile
 from tests.support.waiting import PATIENCE
 
@@ -282,7 +283,7 @@ async def grown(data: str, number: int) -> float:
             texts = {f"e{one}": f"阿棠(2000001) 在第 {one} 天买了第 {one} 号茶" for one in range(first, first + BATCH)}
             groups = cycle(map(str, range(10_000, 10_050)))
             own = [{"id": name, "text": text, "group_id": next(groups)} for name, text in texts.items()]
-            await asyncio.to_thread(world.written, [same | one for one in own], path)
+            await asyncio.to_thread(written, [same | one for one in own], path)
             assert await memory.import_(path) == BATCH
             await memory.drain(DRAINING)
             before = before or _bytes_of_memory(1)

@@ -230,15 +230,6 @@ async def exported(memory: core.CognitiveMemory) -> list[bytes]:
         return path.read_bytes().splitlines()
 
 
-def written(rows: Iterable[Mapping[str, object]], path: Path) -> Path:
-    """Write rows as an export file that a memory can import."""
-    options = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
-    with path.open("wb") as file:
-        for row in ({"format": "cognitive-memory", "version": 1}, *rows):
-            file.write(orjson.dumps(row, option=options))
-    return path
-
-
 @dataclass
 class AcceptedTurns:
     """The turns that a killed process acknowledged, noted durably by the one that kills it."""

@@ -15,6 +15,7 @@ import cognitive_memory_core as core
 from tests.support.agents import TOOLS, Agent, http_agent, stdio_agent
 from tests.support.beliefs import a_belief, begun
 from tests.support.onebot import ONLY, data_of, open_bot, prepare, start
+from tests.support.raw_http import free_port
 from tests.support.waiting import until
 
 USER, OTHER, GROUP, ELSEWHERE = "2000001", "2000002", "10001", "10002"
@@ -160,8 +161,7 @@ async def test_every_tool_beside_a_bot(tmp_path: Path) -> None:
     """
     prepare(tmp_path, {"only": ONLY}, ENV)
     foreign = await fill(data_of(tmp_path))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = str(listener.getsockname()[1])
+    port = str(free_port())
     url = f"http://127.0.0.1:{port}"
     async with stdio_agent(*STDIO, "--url", url, home=tmp_path) as agent:
         pin = (await agent.call("memory_add", fact="阿棠对花生过敏"))["id"]

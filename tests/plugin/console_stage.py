@@ -67,13 +67,22 @@ class Visitor:
         origin = str(self.client.base_url).split("/memory")[0]
         return await self.client.post(path, data=fields, headers={"Origin": origin})
 
+    async def submit(self, path: str, **fields: Any) -> httpx.Response:
+        """Send a form with the session's token."""
+        return await self.send(path, form_token=await self.form_token(), **fields)
+
     async def act(self, path: str, **fields: Any) -> str:
         """Send a form with the session's token; return the page that follows."""
-        answer = await self.send(path, form_token=await self.form_token(), **fields)
+        answer = await self.submit(path, **fields)
         if answer.status_code == 303:
             return await self.look(answer.headers["location"].split("/memory/console", 1)[1] or "/")
         assert answer.status_code == 200, (answer.status_code, answer.text)
         return answer.text
+
+
+def first_id(page: str) -> str:
+    """Return the id in the first form of a page, or of what is left of it."""
+    return page.split('name="id" value="', 1)[1].split('"', 1)[0]
 
 
 @asynccontextmanager

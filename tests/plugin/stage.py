@@ -113,6 +113,15 @@ async def said(scene: core.Scene, *texts: str) -> None:
     assert await get_memory().drain(PATIENCE)
 
 
+async def told(scene: core.Scene, *facts: str) -> None:
+    """Let the memory learn facts in a scene, each of a turn of its own."""
+    from nonebot_plugin_cognitive_memory import get_memory, record_end
+
+    for fact in facts:
+        assert await record_end(scene, "", [fact], source_message="")
+    assert await get_memory().drain(PATIENCE)
+
+
 def new_id() -> int:
     """Return an unused number."""
     return 2_000_000 + next(_numbers)

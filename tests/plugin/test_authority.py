@@ -9,8 +9,8 @@ from nonebot.adapters.onebot import v11
 
 import cognitive_memory_core as core
 
-from .stage import ANON, SUPERUSER, Stage, message, new_id
-from .test_commands import standing, told
+from .stage import ANON, SUPERUSER, Stage, message, new_id, told
+from .test_commands import standing
 
 REFUSED = v11.ActionFailed(retcode=100)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.export_files import written
 
 from .stage import Stage, new_id
 
@@ -19,7 +19,7 @@ async def grown(tmp_path: Path, group: int, *statements: str) -> None:
     from nonebot_plugin_cognitive_memory import get_memory
 
     now = datetime.now(timezone.utc)
-    lines: list[dict[str, Any]] = [{"format": "cognitive-memory", "version": 1}]
+    lines = list[dict[str, Any]]()
     for number, statement in enumerate(statements, 1):
         at = (now - timedelta(minutes=10 - number)).isoformat()
         place = {"agent": "default", "place": "group", "place_id": str(group)}
@@ -29,9 +29,7 @@ async def grown(tmp_path: Path, group: int, *statements: str) -> None:
         lines.append({"type": "belief", **row, **dates, "status": status, "is_current": status == "active"})
         log = {"action": "create", "belief_id": row["id"], "new_statement": statement, "changed_at": at}
         lines.append({"type": "change", **place, **log, "id": f"c{row['id']}", "version": number})
-    file = tmp_path / "beliefs.jsonl"
-    file.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
-    assert await get_memory().import_(file) == 2 * len(statements)
+    assert await get_memory().import_(written(lines, tmp_path / "beliefs.jsonl")) == 2 * len(statements)
 
 
 async def rested(group: int, statement: str, said: str) -> None:
@@ -51,7 +49,7 @@ async def met(tmp_path: Path, group: int, *problems: tuple[str, str]) -> None:
     """Let two members of a group meet each of these problems and solve it."""
     from nonebot_plugin_cognitive_memory import get_memory
 
-    lines: list[dict[str, Any]] = [{"format": "cognitive-memory", "version": 1}]
+    lines = list[dict[str, Any]]()
     for number, (pain, solution) in enumerate(problem for problem in problems for _ in range(2)):
         by, at = str(new_id()), datetime.now(timezone.utc) - timedelta(days=number)
         place = {"request_type": "group", "group_id": str(group), "user_id": by, "sender_id": by}
@@ -59,9 +57,7 @@ async def met(tmp_path: Path, group: int, *problems: tuple[str, str]) -> None:
         detail = {"pain": pain, "solution": solution, "outcome": "好了"}
         words = [{"message_id": "", "sender_id": by, "text": f"{pain}，可别{solution}", "sender_name": "阿棠"}]
         lines.append({"type": "event", "id": f"{group}-{number}", **place, **said, "detail": detail, "quotes": words})
-    file = tmp_path / "experiences.jsonl"
-    file.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
-    assert await get_memory().import_(file) == len(lines) - 1
+    assert await get_memory().import_(written(lines, tmp_path / "experiences.jsonl")) == len(lines)
 
 
 @pytest.fixture

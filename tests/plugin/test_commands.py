@@ -11,19 +11,9 @@ import pytest
 from nonebot import on_message
 
 import cognitive_memory_core as core
-from tests.support.waiting import PATIENCE
 
-from .stage import SUPERUSER, Stage, message, new_id
+from .stage import SUPERUSER, Stage, message, new_id, told
 from .test_belief_commands import grown
-
-
-async def told(scene: core.Scene, *facts: str) -> None:
-    """Let the memory learn facts in a scene."""
-    from nonebot_plugin_cognitive_memory import get_memory, record_end
-
-    for fact in facts:
-        assert await record_end(scene, "", [fact], source_message="")
-    assert await get_memory().drain(PATIENCE)
 
 
 async def standing(scene: core.Scene) -> list[str]:
@@ -34,16 +24,7 @@ async def standing(scene: core.Scene) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        "/memory",
-        "/memory help",
-        "/记忆",
-        "!memory",
-        "!记忆 帮助",
-        "  /记忆   帮助 ",
-        "/memory\nhelp",
-    ],
+    "call", ["/memory", "/memory help", "/记忆", "!memory", "!记忆 帮助", "  /记忆   帮助 ", "/memory\nhelp"]
 )
 async def test_help(stage: Stage, group: int, call: str) -> None:
     """The command works in both languages, after each sign and with spaces; alone it means help."""

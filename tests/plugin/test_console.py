@@ -10,7 +10,7 @@ import httpx
 import pytest
 from nonebug import App
 
-from .console_stage import Console
+from .console_stage import Console, first_id
 from .test_loading import run
 from .web import TOKEN
 
@@ -59,8 +59,7 @@ async def test_what_is_forgotten_in_bulk_is_undone_at_once(shown: Console) -> No
 async def test_a_correction_keeps_the_earlier_wording(shown: Console) -> None:
     """A corrected memory is nobody's line and links its earlier wording; undoing the correction brings that back."""
     async with shown.visited() as visitor:
-        listed = await visitor.look("/memories", kind="preference")
-        event_id = listed.split('name="id" value="', 1)[1].split('"', 1)[0]
+        event_id = first_id(await visitor.look("/memories", kind="preference"))
         corrected = await visitor.act("/memories/correct", id=event_id, text="阿棠(2000001) 喜欢科幻小说")
         listed = (await visitor.look("/memories")).split("喜欢科幻小说")[1].split("</article>")[0]
         assert "句原话" not in listed, "the new wording is nobody's line"
@@ -127,7 +126,7 @@ async def test_a_foreign_form_changes_nothing(shown: Console) -> None:
     """A form that another site sends in a logged-in browser, or that the session was not given, is refused."""
     async with shown.visited() as visitor:
         token, listed = await visitor.form_token(), await visitor.look("/memories")
-        event_id = listed.split('name="id" value="', 1)[1].split('"', 1)[0]
+        event_id = first_id(listed)
         own = shown.address.split("/memory")[0]
         for name, (headers, fields) in FOREIGN.items():
             sent = {"form_token": token, "id": event_id, "action": "forget", "sure": "yes", **fields}
@@ -144,17 +143,15 @@ async def test_a_foreign_form_changes_nothing(shown: Console) -> None:
 async def test_what_was_typed_outlives_the_change_of_somebody_else(shown: Console) -> None:
     """A correction of what another operator corrected meanwhile shows the present words, and keeps what was typed."""
     async with shown.visited() as one, shown.visited() as other:
-        event_id = (await one.look("/memories", kind="preference")).split('name="id" value="', 1)[1].split('"', 1)[0]
+        event_id = first_id(await one.look("/memories", kind="preference"))
         await other.act("/memories/correct", id=event_id, text="阿棠(2000001) 喜欢科幻小说")
-        late = await one.send(
-            "/memories/correct", form_token=await one.form_token(), id=event_id, text="阿棠(2000001) 喜欢历史小说"
-        )
+        late = await one.submit("/memories/correct", id=event_id, text="阿棠(2000001) 喜欢历史小说")
         assert late.status_code == 409
         assert '<h1 class="text">阿棠(2000001) 喜欢科幻小说</h1>' in late.text
         assert ">阿棠(2000001) 喜欢历史小说</textarea>" in late.text
         assert "有人刚改过" in late.text
-        present = late.text.split('action="/memory/console/memories/change"')[1].split('name="id" value="', 1)[1]
-        again = await one.act("/memories/correct", id=present.split('"', 1)[0], text="阿棠(2000001) 喜欢历史小说")
+        present = first_id(late.text.split('action="/memory/console/memories/change"')[1])
+        again = await one.act("/memories/correct", id=present, text="阿棠(2000001) 喜欢历史小说")
         assert '<h1 class="text">阿棠(2000001) 喜欢历史小说</h1>' in again
 
 
@@ -162,8 +159,7 @@ async def test_what_was_typed_outlives_its_session(shown: Console) -> None:
     """A form sent after its session has ended changes nothing; the log-in form shows what was typed, as plain text."""
     async with shown.visited() as visitor:
         token = await visitor.form_token()
-        listed = await visitor.look("/memories", kind="preference")
-        event_id = listed.split('name="id" value="', 1)[1].split('"', 1)[0]
+        event_id = first_id(await visitor.look("/memories", kind="preference"))
         visitor.client.cookies.clear()
         text = "阿棠(2000001) 喜欢<b>历史</b>小说"
         answer = await visitor.send("/memories/correct", form_token=token, id=event_id, text=text)

@@ -13,13 +13,13 @@ import cognitive_memory_core as core
 from tests.support.clock import NOON
 from tests.support.model_server import ModelServer, status
 
-from .console_stage import Console, Visitor, console
+from .console_stage import Console, Visitor, console, first_id
 
 
 async def test_what_somebody_changed_meanwhile_is_not_forgotten(shown: Console) -> None:
     """Forgetting, or undoing, what was corrected meanwhile changes nothing, and shows what stands now."""
     async with shown.visited() as visitor:
-        event_id = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
+        event_id = first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
         corrected = await visitor.act("/memories/correct", id=event_id, text="阿棠(2000001) 喜欢科幻小说")
         assert "撤销这次更正" in corrected
         [standing] = [one.id for one in await shown.memory.listings.events(_scene(), core.EventListing(), 50, 0)
@@ -65,7 +65,7 @@ async def test_a_memory_is_added_by_hand(shown: Console) -> None:
             await shown.memory.observe(core.Message(f"of {user_id}", scene, "大家好呀", NOON))
         assert await shown.memory.drain(30)
         for nobody in ("", "没有这个人", "Nobody", "Kay"):
-            refused = await visitor.send("/memories/add", form_token=await visitor.form_token(), **said, user_id=nobody)
+            refused = await visitor.submit("/memories/add", **said, user_id=nobody)
             assert refused.status_code == 422
             assert "我周末都在图书馆" in refused.text
 
@@ -142,10 +142,6 @@ async def test_the_doctor_tries_the_model_and_shows_no_answer(app: App, tmp_path
         assert "检查结果" in page
         assert server.asked
         assert "canary" not in page
-
-
-def _first_id(page: str) -> str:
-    return page.split('name="id" value="', 1)[1].split('"', 1)[0]
 
 
 def _scene() -> core.Scene:

@@ -22,7 +22,7 @@ from tests.support.builders import a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.waiting import until
 
-from .console_stage import Console
+from .console_stage import Console, first_id
 
 PAGES = (
     *("/", "/memories", "/question", "/people", "/people/open?id=2000001", "/places", "/places/open?place=group/20001"),
@@ -145,9 +145,9 @@ async def test_why_something_was_not_recalled(shown: Console) -> None:
     """A memory that was expected is told to be elsewhere, forgotten, or no candidate."""
     asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
     async with shown.visited() as visitor:
-        elsewhere = _first_id(await visitor.look("/memories", place="group/20002"))
+        elsewhere = first_id(await visitor.look("/memories", place="group/20002"))
         assert "别处学到的" in await visitor.look("/question", **asked, event=elsewhere)
-        own = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
+        own = first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
         await visitor.act("/memories/change", id=own, action="forget", sure="yes")
         assert "已经忘掉了" in await visitor.look("/question", **asked, event=own)
 
@@ -204,8 +204,7 @@ async def test_what_no_longer_holds_is_marked_in_lists(shown: Console) -> None:
 async def test_a_receipt_stands_where_something_was_done(shown: Console) -> None:
     """What was changed in a part of a page is confirmed in that part, to which the answer leads."""
     async with shown.visited() as visitor:
-        form = {"form_token": await visitor.form_token(), "key": "query.auto_top_k", "value": "5", "action": "set"}
-        answer = await visitor.send("/settings/change", **form)
+        answer = await visitor.submit("/settings/change", key="query.auto_top_k", value="5", action="set")
         assert answer.headers["location"].endswith("/settings?group=recall#query.auto_top_k")
         page = await visitor.look("/settings", group="recall")
         row = page.split('<li id="query.auto_top_k">')[1].split("</li>")[0]
@@ -229,7 +228,7 @@ async def test_a_month_is_added_up_also_with_a_price_that_is_only_tried(shown: C
 async def test_what_should_have_been_found_is_kept(shown: Console) -> None:
     """A case is kept once, is counted by the report, can be tried again, and goes with its asker."""
     async with shown.visited() as visitor:
-        event_id = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
+        event_id = first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
         case = {"place": "group/20001", "user_id": "2000003", "text": "他爱看什么", "event": event_id}
         for _ in range(2):
             assert "质量报告里会算上" in await visitor.act("/question/missed", **case)
@@ -239,7 +238,7 @@ async def test_what_should_have_been_found_is_kept(shown: Console) -> None:
         await shown.memory.forget_user(_scene(), "2000003")
         assert "他爱看什么" not in await visitor.look("/question/cases")
         await visitor.act("/question/missed", **{**case, "user_id": "2000001"})
-        await visitor.act("/question/drop", id=_first_id(await visitor.look("/question/cases")))
+        await visitor.act("/question/drop", id=first_id(await visitor.look("/question/cases")))
         assert "他爱看什么" not in await visitor.look("/question/cases")
 
 
@@ -289,7 +288,7 @@ async def test_a_place_is_switched_and_cleared(shown: Console) -> None:
 
 
 async def test_beliefs_have_a_timeline(shown: Console) -> None:
-    """A belief is weakened, retired and restored; the week's changes say so."""
+    """A belief is weakened, retired and restored; its page and the week's changes say who did it, and why."""
     async with shown.visited() as visitor:
         listed = await visitor.look("/beliefs", group="20001")
         assert "不剧透" in listed
@@ -301,12 +300,15 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         assert "0.30" in await visitor.act("/beliefs/change", **fields, action="strength", strength="0.3")
         retired = await visitor.act("/beliefs/change", **fields, action="retire", reason="过时了")
         assert "淘汰的" in retired
+        assert "管理员手动" in retired
+        assert "原因： <span" in retired
         current = retired.split('name="id" value="')[-1].split('"', 1)[0]
         await visitor.act("/beliefs/change", group="20001", id=current, action="restore")
         changes = await visitor.look("/beliefs", group="20001")
         assert "过时了" in changes
         assert "“部署密钥上周五换过了" in changes.rsplit("<section", 1)[1], "beneath a change"
         assert '<span class="tag">恢复</span>' in changes
+        assert "id=operator" not in retired + changes, "the operator is no person"
 
 
 async def test_a_wording_is_put_back_with_its_source(shown: Console) -> None:
@@ -316,7 +318,7 @@ async def test_a_wording_is_put_back_with_its_source(shown: Console) -> None:
         wrong = await visitor.act("/memories/correct", id=old, text="阿棠(2000001) 说部署密钥在 2026-03-09 换过")
         assert "撤销这次更正" in wrong
         assert "换成那个写法" in wrong
-        new = _first_id(wrong.split("换成那个写法")[0].rsplit("<form", 1)[1])
+        new = first_id(wrong.split("换成那个写法")[0].rsplit("<form", 1)[1])
         back = await visitor.act("/memories/correct", id=new, text="阿棠(2000001) 说部署密钥在 2026-03-06 换过")
         assert "2026-03-06 换过</h1>" in back
         assert "新的在保险柜里" in back
@@ -325,18 +327,6 @@ async def test_a_wording_is_put_back_with_its_source(shown: Console) -> None:
         assert "新的在保险柜里" not in undone
         active = await visitor.look("/memories", place="group/20001", text="部署密钥")
         assert active.count("换过</a>") == 1
-
-
-async def test_what_was_done_to_a_belief_is_told(shown: Console) -> None:
-    """The page of a retired belief says who retired it and why; the operator is no person."""
-    async with shown.visited() as visitor:
-        listed = await visitor.look("/beliefs", group="20001")
-        belief = listed.split("/beliefs/open?", 1)[1].split("id=", 1)[1].split('"', 1)[0]
-        page = await visitor.act("/beliefs/change", group="20001", id=belief, action="retire", reason="过时了")
-        assert "管理员手动" in page
-        assert "原因： <span" in page
-        assert "过时了" in page
-        assert "id=operator" not in page + await visitor.look("/beliefs", group="20001")
 
 
 async def test_settings_are_found_by_what_they_are_for(shown: Console) -> None:
@@ -356,15 +346,12 @@ async def test_suggestions_are_accepted_and_dismissed(shown: Console) -> None:
         assert "打印机卡纸" in page
         assert "2 个人、2 天里遇到过" in page
         assert page.split("“打印机卡纸”", 1)[1].split("<details", 1)[0].count("“卡纸，先别重启打印机”") == 1
-        fields = {"group": "20002", "id": _first_id(page)}
+        fields = {"group": "20002", "id": first_id(page)}
         assert "打印机卡纸" in await visitor.act("/suggestions/decide", **fields, action="perhaps")
         assert "采纳了" in await visitor.act("/suggestions/decide", **fields, action="accept")
         assert "重启打印机" in await visitor.look("/beliefs", group="20002")
         assert "现在没有建议" in await visitor.look("/suggestions", group="20002")
-        again = await visitor.send(
-            "/suggestions/decide", form_token=await visitor.form_token(), **fields, action="dismiss"
-        )
-        assert again.status_code == 409
+        assert (await visitor.submit("/suggestions/decide", **fields, action="dismiss")).status_code == 409
 
 
 async def test_a_day_of_the_calendar_leads_to_its_lines(shown: Console) -> None:
@@ -386,12 +373,10 @@ async def test_pins_are_added_edited_and_removed(shown: Console) -> None:
     async with shown.visited() as visitor:
         place = {"place": "group/20002"}
         added = await visitor.act("/pins/change", **place, action="add", text="带水")
-        pin = added.split('name="id" value="', 1)[1].split('"', 1)[0]
+        pin = first_id(added)
         change = {**place, "action": "save", "id": pin}
         assert "带水和帽子" in await visitor.act("/pins/change", **change, was="带水", text="带水和帽子")
-        refused = await visitor.send(
-            "/pins/change", form_token=await visitor.form_token(), **change, was="带水", text="带水和\n防晒"
-        )
+        refused = await visitor.submit("/pins/change", **change, was="带水", text="带水和\n防晒")
         assert (refused.status_code, "带水和\n防晒" in refused.text) == (409, True)
         assert "带水" not in await visitor.act("/pins/change", **place, action="remove", id=pin)
         assert not await shown.memory.pins(core.Scene.operator(group_id="20002"))
@@ -449,18 +434,9 @@ async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> 
         assert "现在是 8（每轮自动想起几条" in await visitor.act(
             "/settings/change", key="query.auto_top_k", action="reset"
         )
-        refused = await visitor.send(
-            "/settings/change",
-            form_token=await visitor.form_token(),
-            key="query.auto_top_k",
-            value="many",
-            action="set",
-        )
-        assert refused.status_code == 422
-        unchangeable = await visitor.send(
-            "/settings/change", form_token=await visitor.form_token(), key="http.token", value="x", action="set"
-        )
-        assert unchangeable.status_code == 422
+        for key, value in (("query.auto_top_k", "many"), ("http.token", "x")):
+            refused = await visitor.submit("/settings/change", key=key, value=value, action="set")
+            assert refused.status_code == 422, key
 
 
 async def test_whom_not_to_record_may_be_told_by_name(shown: Console) -> None:
@@ -563,10 +539,6 @@ async def test_an_export_is_downloaded_and_a_backup_is_made(shown: Console, tmp_
 async def _deploy_key(shown: Console) -> str:
     hits = await shown.memory.search_events(core.Scene.operator(), "部署密钥", top_k=1)
     return hits[0].event.id
-
-
-def _first_id(page: str) -> str:
-    return page.split('name="id" value="', 1)[1].split('"', 1)[0]
 
 
 def _scene(user_id: str = "2000003"):

@@ -19,6 +19,7 @@ from nonebug import App
 from tests.support.beliefs import CHAT, LIN, TEA, a_chat, answered, created, deleted, greetings, updated
 from tests.support.chats import ScriptedChat
 from tests.support.clock import FrozenClock
+from tests.support.export_files import written
 from tests.support.http_world import BELIEF, EVENT, GROUP_ID, PERSON, PIN, REVISION, failed_job, plant
 from tests.support.openapi_client import operations
 
@@ -243,16 +244,9 @@ async def test_a_line_of_a_profile_stands_beside_the_words_it_rests_on(
     event = {"type": "event", "id": EVENT, "text": f"阿棠({PERSON}) {line}", **who, **told}
     page = {"entity_type": "member", **who, "updated_at": at, "summary": f"- {line}\n- 手写的", "tags": ["收钱"]}
     profile = {"type": "profile", **page, "sources": {line: [EVENT], "收钱": [EVENT]}}
-    rows = [
-        {"format": "cognitive-memory", "version": 1},
-        event,
-        profile,
-        {**profile, "type": "revision", "id": REVISION, "summary": f"- {line}"},
-    ]
-    file = tmp_path / "planted.jsonl"
-    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8")
+    revision = {**profile, "type": "revision", "id": REVISION, "summary": f"- {line}"}
     async with a_world(tmp_path) as world:
-        await world.memory.import_(file)
+        await world.memory.import_(written([event, profile, revision], tmp_path / "planted.jsonl"))
         path = f"/profiles/member/{GROUP_ID}/{PERSON}"
 
         async def words() -> list[dict[str, str]]:

@@ -10,8 +10,8 @@ import pytest
 
 import cognitive_memory_core as core
 
-from .stage import BOT, Stage, new_id, notice, said, twelve
-from .test_commands import standing, told
+from .stage import BOT, Stage, new_id, notice, said, told, twelve
+from .test_commands import standing
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
 

@@ -15,8 +15,8 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.job import QueueCounts
 
-from .stage import SUPERUSER, Stage, message, new_id, said
-from .test_commands import standing, told
+from .stage import SUPERUSER, Stage, message, new_id, said, told
+from .test_commands import standing
 
 EVERYBODY = (
     "帮助",
@@ -32,7 +32,7 @@ EVERYBODY = (
     "可以记我",
 )
 ADMINS = ("开", "关 2小时", "只记", "只忆", "总结", "清空", "置顶 周五不讨论工作")
-SUPERUSERS = ("统计", "队列", "失败", "重试", "停", "启", "查看 2000001", "回滚 2000001")
+SUPERUSERS = ("统计", "队列", "失败", "重试", "停", "启", "查看 2000001", "回滚 2000001", "配置")
 
 
 def admin(stage: Stage, role: str = "admin") -> None:
@@ -222,14 +222,9 @@ async def test_who_may_use_what_in_a_group(stage: Stage, group: int, role: str, 
     refused = "只有群主、管理员" in answer or "只有机器人管理员" in answer
     assert answer
     assert refused is (subcommand not in allowed)
-    await core_resumed()
-
-
-async def core_resumed() -> None:
-    """Undo what a test of pausing left."""
     from nonebot_plugin_cognitive_memory import get_memory
 
-    await get_memory().resume()
+    await get_memory().resume()  # undoes 停
 
 
 async def test_failed_jobs_are_listed_and_retried(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:

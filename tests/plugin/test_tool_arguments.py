@@ -14,8 +14,8 @@ import cognitive_memory_core as core
 from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
-from .stage import new_id, said
-from .test_toolbox import JSON, NAMES, call, somebody, told
+from .stage import new_id, said, told
+from .test_toolbox import JSON, NAMES, call, somebody
 
 PLAIN = {"string", "integer", "boolean", "array"}
 WORDS = {"type", "description", "enum", "items"}

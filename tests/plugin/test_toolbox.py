@@ -13,18 +13,20 @@ from hypothesis import strategies as st
 import cognitive_memory_core as core
 from tests.support.waiting import PATIENCE
 
-from .stage import Stage, message, new_id
+from .stage import Stage, message, new_id, told
 
-NAMES = (
-    "end",
-    "search_events",
-    "get_profile",
-    "search_profiles",
-    "memory_add",
-    "memory_update",
-    "memory_delete",
-    "memory_list",
-)
+CONTRACTS = {
+    "end": (("memo", "observations", "perspective", "force"), []),
+    "search_events": (("query", "target_user_id", "target_group_id", "top_k", "time_from", "time_to"), ["query"]),
+    "get_profile": (("entity_type", "entity_id"), ["entity_type", "entity_id"]),
+    "search_profiles": (("query", "entity_type", "top_k"), ["query"]),
+    "catch_up": (("since",), []),
+    "memory_add": (("fact",), ["fact"]),
+    "memory_update": (("id", "fact"), ["id", "fact"]),
+    "memory_delete": (("id",), ["id"]),
+    "memory_list": ((), []),
+}
+NAMES = tuple(CONTRACTS)
 CANARY = "canary" + token_hex(4)
 
 
@@ -42,14 +44,6 @@ def somebody(group: int) -> core.Scene:
     return core.Scene.group(str(group), str(new_id()), user_name="阿棠")
 
 
-async def told(scene: core.Scene, *facts: str) -> None:
-    """Let the memory learn facts in a scene."""
-    from nonebot_plugin_cognitive_memory import get_memory, record_end
-
-    assert await record_end(scene, "", facts, source_message="")
-    assert await get_memory().drain(PATIENCE)
-
-
 def test_schemas_are_the_contracts() -> None:
     """The nine tools have the agreed flat parameters, and names that every provider accepts."""
     from nonebot_plugin_cognitive_memory import tool_schemas
@@ -59,17 +53,7 @@ def test_schemas_are_the_contracts() -> None:
         each["name"]: (tuple(each["parameters"]["properties"]), each["parameters"].get("required", []))
         for each in functions
     }
-    assert flat == {
-        "end": (("memo", "observations", "perspective", "force"), []),
-        "search_events": (("query", "target_user_id", "target_group_id", "top_k", "time_from", "time_to"), ["query"]),
-        "get_profile": (("entity_type", "entity_id"), ["entity_type", "entity_id"]),
-        "search_profiles": (("query", "entity_type", "top_k"), ["query"]),
-        "catch_up": (("since",), []),
-        "memory_add": (("fact",), ["fact"]),
-        "memory_update": (("id", "fact"), ["id", "fact"]),
-        "memory_delete": (("id",), ["id"]),
-        "memory_list": ((), []),
-    }
+    assert flat == CONTRACTS
     assert all(each["description"] for each in functions)
     assert all(kind["description"] for each in functions for kind in each["parameters"]["properties"].values())
     json.dumps(tool_schemas())

@@ -11,8 +11,8 @@ from nonebot.adapters.onebot import v12
 
 import cognitive_memory_core as core
 
-from .stage import BOT, Stage, message, new_id, texts, twelve, twelve_message
-from .test_commands import standing, told
+from .stage import BOT, Stage, message, new_id, texts, told, twelve, twelve_message
+from .test_commands import standing
 
 WHO = {"get_group_member_info": {"user_name": "小棠", "user_displayname": "阿棠"}, "get_user_info": {"user_name": "棠"}}
 

@@ -17,29 +17,6 @@ import cognitive_memory_core as core
 from tests.house.test_front_door import ERRORS, NOUNS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "authors-reference.md"
-INJECTED = (
-    "Memory",
-    "CurrentScene",
-    "MemoryContext",
-    "PersonalContext",
-    "RecordEnd",
-    "Consider",
-    "SearchEvents",
-    "GetProfile",
-    "SearchProfiles",
-    "MemoryTools",
-)
-PLAIN = (
-    "get_memory",
-    "find_scene",
-    "scene_of",
-    "observe",
-    "record_end",
-    "consider",
-    "tool_schemas",
-    "tool_guide",
-    "call_tool",
-)
 HEAD = """\
 # Reference for authors
 
@@ -55,16 +32,15 @@ def page(plugin: ModuleType) -> str:
 
 def _injected(plugin: ModuleType) -> Iterator[str]:
     yield "## Injected\n\nParameters of a handler, by annotation.\n"
-    said = _strings_after_assignments(inspect.getsource(inspect.getmodule(plugin.injected) or plugin.injected))
-    for name in INJECTED:
-        kind = getattr(plugin, name).__origin__
-        yield f"### `{name}`\n\n`{_kind(kind)}`\n\n{said[name]}\n"
+    for name, said in _strings_after_assignments(inspect.getsource(plugin.injected)):
+        yield f"### `{name}`\n\n`{_kind(getattr(plugin, name).__origin__)}`\n\n{said.replace('``', '`')}\n"
 
 
 def _plain(plugin: ModuleType) -> Iterator[str]:
     yield "## Plain functions\n\nFor code without injection.\n"
-    for name in PLAIN:
-        yield _function(name, getattr(plugin, name))
+    for name in plugin.__all__:
+        if inspect.isfunction(function := getattr(plugin, name)):
+            yield _function(name, function)
 
 
 def _facade() -> Iterator[str]:
@@ -109,9 +85,8 @@ def _text(documented: Any) -> str:
     return re.sub(r":\w+:`~?\.?([^`]*)`", r"`\1`", inspect.cleandoc(documented.__doc__ or "")).replace("``", "`")
 
 
-def _strings_after_assignments(source: str) -> dict[str, str]:
-    found = re.findall(r'^(\w+) = Annotated\[.*?\n"""(.*?)"""', source, re.MULTILINE | re.DOTALL)
-    return {name: said.replace("``", "`") for name, said in found}
+def _strings_after_assignments(source: str) -> list[tuple[str, str]]:
+    return re.findall(r'^(\w+) = Annotated\[.*?\n"""(.*?)"""', source, re.MULTILINE | re.DOTALL)
 
 
 def main() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import cognitive_memory_core as core
+
+from .export_files import written
 
 GROUP_ID, PERSON = "10001", "2000001"
 OLD_BELIEF, BELIEF = "b1f0c3d4e5a60718293a4b5c6d7e8f01", "b1f0c3d4e5a60718293a4b5c6d7e8f02"
@@ -22,7 +23,6 @@ def exported_lines(
     """Yield the lines of an export: what the examples name, with a suffix to each id and a canary in each text."""
     now = datetime.now(timezone.utc) - timedelta(hours=2)
     place = {"agent": agent, "place": "group", "place_id": group_id}
-    yield {"format": "cognitive-memory", "version": 1}
     yield {
         "type": "event",
         "id": EVENT + suffix,
@@ -58,10 +58,9 @@ def exported_lines(
 
 async def plant(memory: core.CognitiveMemory, folder: Path, **fields: Any) -> None:
     """Import the lines into a memory."""
-    file = folder / "planted.jsonl"
     lines = list(exported_lines(**fields))
-    file.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
-    assert await memory.import_(file) == len(lines) - 1
+    file = written(lines, folder / "planted.jsonl")
+    assert await memory.import_(file) == len(lines)
     file.unlink()
 
 

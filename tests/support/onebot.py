@@ -22,6 +22,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from .network_guard import python_path
+from .raw_http import free_port
 from .sizes import IS_NIGHTLY
 from .waiting import PATIENCE, until
 from .warm import WarmProgram, started
@@ -273,7 +274,7 @@ def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = (), ver
 
 def start(home: Path, environ: Mapping[str, str] | None = None, python: str = sys.executable) -> BotProcess:
     """Start the bot prepared in a directory; with additional environment variables, as a wholly new process."""
-    port = _free_port()
+    port = free_port()
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY__")},
         "PORT": str(port),
@@ -329,8 +330,3 @@ def _clients() -> Mapping[Version, type[OneBotClient]]:
 def _texts(message: Any) -> list[str]:
     parts = [{"type": "text", "data": {"text": message}}] if isinstance(message, str) else message
     return [part["data"]["text"] if part["type"] == "text" else PICTURE for part in parts if part["type"] in SHOWN]
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]

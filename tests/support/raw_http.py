@@ -1,8 +1,9 @@
-"""Requests written byte by byte to a real socket, as no client library would send them."""
+"""Requests written byte by byte to a real socket, as no client library would send them, and a free port."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,6 +72,12 @@ async def _read(reader: asyncio.StreamReader) -> bytes:
         while part := await reader.read(65_536):
             parts.append(part)
     return b"".join(parts)
+
+
+def free_port() -> int:
+    """Return a port of loopback on which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def bearer(token: str | bytes) -> Header:

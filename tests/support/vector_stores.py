@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -25,6 +24,7 @@ from cognitive_memory_core.vectors.chroma.store import ChromaStore
 from tests.support.vector_store import InMemoryVectorStore
 
 from .ledgers import MODEL
+from .raw_http import free_port
 from .waiting import PATIENCE
 
 CHILD = "cognitive_memory_core.vectors.chroma.child"
@@ -92,7 +92,7 @@ def chroma_children(of: int | None = None) -> list[psutil.Process]:
 
 def chroma_server(folder: Path, port: int = 0) -> AbstractContextManager[str]:
     """Run a server over a folder on a loopback port, a free one by default; yield its address."""
-    port = port or _free_port()
+    port = port or free_port()
     command = [sys.executable, "-c", _SERVER, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     return _serving(command, port)
 
@@ -102,7 +102,7 @@ def guarded_chroma_server(folder: Path, token: str) -> AbstractContextManager[st
 
     The server of ``chroma run`` knows no tokens.
     """
-    port = _free_port()
+    port = free_port()
     command = [sys.executable, "-m", "uvicorn", "chromadb.app:app", "--host", "127.0.0.1", "--port", str(port)]
     environment = {
         **os.environ,
@@ -151,19 +151,13 @@ def chroma_answering(answer: int) -> Iterator[str]:
             thread.join()
 
 
-def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
+def _wait(address: str, server: subprocess.Popen[Any]) -> None:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         with suppress(OSError), urlopen(address, timeout=2):
             return
         time.sleep(0.05)
     raise TimeoutError("the server did not come up")
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def _is_child(process: psutil.Process) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -18,6 +17,7 @@ from cognitive_memory_core import BadArgument, CognitiveMemory, PlaceSwitch, Sce
 from cognitive_memory_core.settings.schema import HistorianSettings
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON, FrozenClock
+from tests.support.export_files import written
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE, until
 
@@ -119,18 +119,12 @@ async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: py
     good = {"type": "event", "id": "e1", "text": "甲乙丙丁", "request_type": "group", "group_id": "10001"}
     good |= {"user_id": "2000001", "sender_id": "2000001", "happened_at": NOON.isoformat(), "is_absolute": True}
     at, place = NOON.isoformat(), {"place": "group", "place_id": "10001"}
-    huge = {"type": "belief", "id": "b1", "statement": "周五聚餐", "version": 2**70, "created_at": at, "updated_at": at}
+    huge = {"type": "belief", "id": "b1", "statement": "周五聚餐", "version": 2**63, "created_at": at, "updated_at": at}
     late = {"type": "message", "id": "m1", "text": "早", "sent_at": f"2500{at[4:]}", "user_id": "1"}
-    lines = [{"format": "cognitive-memory", "version": 1}, good, {"type": "event"}, [1], {**good, "id": "e2\n"}]
-    lines += [
-        {**huge, **place, "chain_id": "b1"},
-        {**late, "request_type": "private"},
-        {**good, "id": "e3", "text": "戊"},
-    ]
-    path = tmp_path / "x.jsonl"
-    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    lines = [good, {"type": "event"}, [1], {**good, "id": "e2\n"}, {**huge, **place, "chain_id": "b1"}]
+    lines += [{**late, "request_type": "private"}, {**good, "id": "e3", "text": "戊"}]
     async with opened(tmp_path / "m") as memory:
-        assert await memory.import_(path) == 2
+        assert await memory.import_(written(lines, tmp_path / "x.jsonl")) == 2
     for number in (3, 4, 5, 6, 7):
         assert f"第 {number} 行" in caplog.text
 

@@ -16,7 +16,7 @@ from cognitive_memory_core.settings.schema import HistorianSettings, Live, Setti
 from cognitive_memory_core.store.facts import PendingFacts
 from cognitive_memory_core.tasks import latest
 from tests.support.merging import ScriptedMerger, World
-from tests.support.profiles import MILI_THERE, TANG, a_profile
+from tests.support.profiles import MILI_THERE, TANG
 from tests.support.waiting import until
 
 SOON = 0.35  # seconds within which a loop without a fixed clock would have acted
@@ -219,19 +219,3 @@ async def test_while_held_nothing_is_merged() -> None:
             assert await world.profiles.keys() == []
         await settled(merging)
     assert await world.summary(TANG) == "甲"
-
-
-async def test_an_edit_during_a_merge_is_no_failure() -> None:
-    """If somebody writes the file during a merge, the facts are merged into it at once, and no failure is counted."""
-    world = World()
-
-    async def edit(_: Person) -> None:
-        if len(world.merger.merged) == 1:
-            await world.profiles.write(a_profile("管理员写的", TANG))
-
-    world.merger.react = edit
-    await world.tell(TANG, "甲")
-    async with running(ProfileMerging(world.entity)) as merging:
-        await settled(merging)
-        assert merging.trouble.error == ""
-    assert await world.summary(TANG) == "管理员写的\n甲"

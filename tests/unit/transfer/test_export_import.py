@@ -15,6 +15,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.profiles.files import FileProfiles
 from tests.support.clock import NOON, FrozenClock
+from tests.support.export_files import written
 from tests.support.ledgers import Ledger, a_ledger, archived
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, TemporaryProfiles, a_profile
 
@@ -84,7 +85,6 @@ async def test_people_are_listed_by_the_names_that_lines_tell(ledger: Ledger, tm
     event = {"type": "event", **place, "happened_at": at}
     line = {"type": "message", **place, "id": "m", "text": "早", "sent_at": at}
     lines: list[dict[str, object]] = [
-        {"format": "cognitive-memory", "version": 1},
         {"type": "consent", "user_id": "2000009", "at": at},
         {**event, **tang, "id": "1", "text": "养猫", "sender_name": "棠棠"},
         {**event, **tang, "id": "2", "text": "养狗", "sender_name": "阿棠", "happened_at": f"{at[:-6]}.5+08:00"},
@@ -92,8 +92,7 @@ async def test_people_are_listed_by_the_names_that_lines_tell(ledger: Ledger, tm
         {**line, "user_id": "2000002", "user_name": "小林"},
         {"type": "profile", "entity_type": "user", "user_id": "2000003", "name": "米粒", "updated_at": at},
     ]
-    path = tmp_path / "in.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    path = written(lines, tmp_path / "in.jsonl")
     assert await imported(ledger, path, profiles := TemporaryProfiles(KEEP, FrozenClock())) == 5
     assert await imported(ledger, path, profiles) == 0
     people = await ledger.listings.people("default", "", 10)
