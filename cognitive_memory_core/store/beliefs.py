@@ -35,7 +35,6 @@ from .database.rows import (
     instant_of,
     listed,
     micros,
-    new_seq,
 )
 from .event_rows import sources_of
 from .numpy_on_use import Vectors, np
@@ -152,12 +151,10 @@ class BeliefBook(Table):
         """Store a decision unless its id is known or none of its events is stored; return whether it was stored."""
         query = f"SELECT seq FROM events WHERE scope = ? AND id IN {LISTED}"
         events = connection.execute(query, (decision.scope.key, listed(bound(*decision.event_ids)))).fetchall()
-        known = connection.execute("SELECT 1 FROM decisions WHERE id = ?", bound(decision.id)).fetchone()
-        if known or not events:
+        if not events or not DECISION.added(connection, decision):
             return False
-        inserted = connection.execute(DECISION.insert, DECISION.values(decision))
-        rows = [(new_seq(inserted), event[0]) for event in events]
-        connection.executemany("INSERT INTO decision_events (decision_seq, event_seq) VALUES (?, ?)", rows)
+        rests_on = "INSERT INTO decision_events SELECT seq, ? FROM decisions WHERE id = ?"
+        connection.executemany(rests_on, [(*event, *bound(decision.id)) for event in events])
         return True
 
     @reads

@@ -122,12 +122,11 @@ class FactBook(Table):
             f"UPDATE facts AS f SET merged = ? WHERE {_OF_KEY} AND id = ?",
             [(not fact.is_withdrawn, *of_key, fact.id) for fact in facts],
         )
-        if again:
-            connection.execute(
-                f"UPDATE facts AS f SET merged = 0 WHERE {_OF_KEY} AND fallen = 0"
-                f" AND event_seq IN (SELECT seq FROM events WHERE id IN {LISTED})",
-                (*of_key, listed(again)),
-            )
+        connection.execute(
+            f"UPDATE facts AS f SET merged = 0 WHERE {_OF_KEY} AND fallen = 0"
+            f" AND event_seq IN (SELECT seq FROM events WHERE id IN {LISTED})",
+            (*of_key, listed(again)),
+        )
         connection.execute(f"DELETE FROM merge_failures AS f WHERE {_OF_KEY}", of_key)
 
     @reads
