@@ -21,7 +21,6 @@ DEEPEST = 32
 _THOUGHTS = re.compile(  # of some models only the end of the thoughts is marked
     r"(?:\s*<think(?:ing)?>)?[^{\[]{0,8192}?</think(?:ing)?>|\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL
 )
-ITEMS = "items"  # the member under which an answer that is a bare list is returned
 _FENCE = "```"
 _OPENS = re.compile(rf"{_FENCE}[a-zA-Z]*\s*$")  # within one line: across lines it would be tried from every newline
 _STEPS: Mapping[str, int] = {"{": 1, "[": 1, "}": -1, "]": -1}
@@ -32,8 +31,8 @@ _BRACKET = re.compile(r"[\[\]{}]")
 def object_in(text: str, *, is_strict: bool = False) -> str:
     """Return the object as plain JSON text; raises BadAnswer if there is none, several, or a harmful one.
 
-    A bare list of texts or objects becomes the member :data:`ITEMS` of an object. With ``is_strict`` nothing is
-    repaired or wrapped: such an answer replaces something stored.
+    A bare list of texts or objects is returned, too. With ``is_strict`` it is not, and nothing is repaired: such an
+    answer replaces something stored.
     """
     if len(text) > LONGEST:
         raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST))
@@ -46,12 +45,10 @@ def object_in(text: str, *, is_strict: bool = False) -> str:
     if start < 0 or (core.startswith(("[", '"')) and not is_listed):
         raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     value = _parsed(core, start, is_strict=is_strict)
-    if is_listed and isinstance(value, list) and value:
-        listed = cast("list[object]", value)
-        value = {ITEMS: listed} if all(isinstance(row, str | dict) for row in listed) else None
-    if not isinstance(value, dict):
+    rows = cast("list[object]", value) if is_listed and isinstance(value, list) else [value]
+    if not (rows and all(isinstance(row, str | dict if is_listed else dict) for row in rows)):
         raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
-    _check(cast("dict[str, object]", value))
+    _check(cast("object", value))
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadAnswer
+from cognitive_memory_core.models.json_answers import object_in
 from cognitive_memory_core.ports import Ask
 from cognitive_memory_core.prompts.answer_rows import numbers_of
 from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer
@@ -49,6 +50,12 @@ def test_broken_answers_are_refused(purpose: str, answer: Any, expected: Any) ->
     """An answer without anything usable is rejected with a Chinese reason, and never used partly."""
     with pytest.raises(BadAnswer, match="模型的回答"):
         read(ASKED[purpose], answer)
+
+
+def test_a_bare_list_is_read() -> None:
+    """A model that answers the rows alone, without the object around them, is understood."""
+    (said,) = read(ASKED["rewrite"], object_in('[{"number": 1, "text": "阿棠养了一只橘猫"}]'))
+    assert (said.number, said.text) == (1, "阿棠养了一只橘猫")
 
 
 TRIAGED = ("should_remember", "reason", "observations")

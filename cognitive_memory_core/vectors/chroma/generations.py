@@ -340,10 +340,7 @@ def _units(vectors: str, dimensions: int) -> NDArray[np.float32]:
 def _examined(number: int, events: Any) -> Generation | None:
     """Load the index and search for rows at evenly spread offsets by their own vectors; None if one is not found."""
     creation: Mapping[str, Any] = events.metadata or {}
-    how: Mapping[str, Any] = events.configuration
     if (creation["schema_version"], creation["chroma_version"]) != (SCHEMA_VERSION, VERSION):
-        return None
-    if how["hnsw"]["space"] != "cosine" or how.get("embedding_function") is not None:
         return None
     dimensions, count = int(creation["dimensions"]), events.count()
     last = max(count - TOGETHER, 0)

@@ -25,7 +25,7 @@ Made = Callable[..., OpenAIChat]
 def parsed(text: str) -> str:
     """Parse the tests' own answer format."""
     answer = json.loads(text)
-    if not isinstance(answer.get("text"), str):
+    if not isinstance(answer, dict) or not isinstance(answer.get("text"), str):
         raise BadAnswer("no text")
     return answer["text"]
 
