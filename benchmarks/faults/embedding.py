@@ -68,7 +68,8 @@ async def f19(extent: Extent) -> Row:
     async with served.ModelServer() as server:
         settings = core.EmbeddingSettings.model_validate({"api_url": server.url, "model_name": "m"})
         client = ModelClient(settings, "embedding", lambda *_: None, limit=EMBEDDING_LIMIT)
-        embedder = OpenAIEmbedder(settings, client, dimensions=served.DIMENSIONS, seconds=5, query_seconds=5)
+        embedder = OpenAIEmbedder(settings, client, seconds=5, query_seconds=5)
+        embedder.length = served.DIMENSIONS
         for number in range(times):
             texts = [f"第 {number} 轮的第 {part} 句" for part in range(TEXTS)]
             server.embeddings = _some_trouble(dice)

@@ -25,7 +25,7 @@ from ..models.chat import ROLES, chats_of
 from ..models.lent_models import LentModel
 from ..models.spending import EVOLUTION, BudgetedChat
 from ..ports import Chat, Historian, Merger
-from ..prompts.library import TEMPLATES, PromptLibrary, read_templates
+from ..prompts.library import PromptLibrary, read_templates
 from ..quality.reporting import Reporting
 from ..store.database.database import Snapshot
 from ..tasks import BackgroundLoop
@@ -66,7 +66,7 @@ class Learning:
         self.historian, self.merger, self.budget = rules, merging_rules, opened.budget
         asked = await chats_of(live.current, self.budget, opened.resources, given, opened.lender)
         if asked:
-            own = await asyncio.to_thread(read_templates, opened.data_dir / "prompts", TEMPLATES)
+            own = await asyncio.to_thread(read_templates, opened.data_dir / "prompts")
             library = await asyncio.to_thread(PromptLibrary, own)
             for problem in library.problems:  # the package's own template is used instead
                 log.warning("%s", problem)

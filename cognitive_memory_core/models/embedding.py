@@ -148,17 +148,16 @@ class OpenAIEmbedder:
         settings: EmbeddingSettings,
         client: ModelClient,
         *,
-        dimensions: int = 0,
         seconds: float = 60.0,
         query_seconds: float = 15.0,
     ) -> None:
-        """Use a model whose vectors have ``dimensions`` numbers; 0 means the length of its first good answer."""
+        """Use a model; its vectors must have ``length`` numbers, which is 0 until its first good answer tells."""
         self.name = settings.model_name
         self.fingerprint = instructed(f"{settings.model_name}/{settings.dimensions or 'native'}", settings)
         self.calibration: Calibration = GUESS  # measured by others
         self._settings = settings
         self._client = client
-        self.length = dimensions or settings.dimensions or 0
+        self.length = settings.dimensions or 0
         self._seconds = seconds
         self._query_seconds = query_seconds
 

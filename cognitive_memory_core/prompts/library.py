@@ -77,14 +77,14 @@ def _listed(placeholders: Iterable[str]) -> str:
     return "、".join(f"${name[:60]}" for name in sorted(placeholders)[:10]) or "无"
 
 
-def read_templates(folder: Path, names: Iterable[str], disk: Disk | None = None) -> Mapping[str, str]:
-    """Return the text of each ``{name}.md`` in a folder, by name; blocking, bounded in size, never raises.
+def read_templates(folder: Path) -> Mapping[str, str]:
+    """Return the text of each template that a folder has, by name; blocking, bounded in size, never raises.
 
     The caller validates them: anything but a readable regular file of bounded size gives "", and bytes that are not
     UTF-8 become U+FFFD. Links are not followed; other files are ignored.
     """
-    reading, texts = disk or Disk(), dict[str, str]()
-    for name in names:
+    reading, texts = Disk(), dict[str, str]()
+    for name in TEMPLATES:
         path = folder / f"{name}.md"
         if os.path.lexists(path):
             texts[name] = ""

@@ -40,7 +40,7 @@ class PromptPreview:
 
 def previews(folder: Path, tried: Mapping[str, str], zone: tzinfo) -> list[PromptPreview]:
     """Return every prompt, from ``tried``, else from files in ``folder``, else from the package; blocking."""
-    own, shown = {**read_templates(folder, TEMPLATES), **tried}, list[PromptPreview]()
+    own, shown = {**read_templates(folder), **tried}, list[PromptPreview]()
     for name in TEMPLATES:
         library = PromptLibrary({name: own[name]} if name in own else None)
         ask, problem = _asked(library, name, zone), "\n".join(library.problems)

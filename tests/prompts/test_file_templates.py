@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.prompts.library import LONGEST_FILE, TEMPLATES, read_templates
+from cognitive_memory_core.prompts.library import LONGEST_FILE, read_templates
 
 
 def test_known_templates_are_read(tmp_path: Path) -> None:
@@ -15,8 +15,7 @@ def test_known_templates_are_read(tmp_path: Path) -> None:
     (tmp_path / "merge.md").write_text("合并", "utf-8")
     for name in ("note.md", "rewrite.txt", "triage.md.bak", "rewrite.md.tmp"):
         (tmp_path / name).write_text("别的", "utf-8")
-    assert read_templates(tmp_path, TEMPLATES) == {"rewrite": "改写 $time\r\n", "merge": "合并"}
-    assert read_templates(tmp_path, ["note"]) == {"note": "别的"}
+    assert read_templates(tmp_path) == {"rewrite": "改写 $time\r\n", "merge": "合并"}
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
@@ -30,7 +29,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         (folder / "triage.md").symlink_to(tmp_path / "nowhere")
     except OSError:
         pytest.skip("no links here")
-    assert read_templates(folder, TEMPLATES) == {"rewrite": "", "triage": ""}
+    assert read_templates(folder) == {"rewrite": "", "triage": ""}
 
 
 def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Path) -> None:
@@ -38,6 +37,6 @@ def test_what_is_no_plain_file_or_too_large_is_given_as_unreadable(tmp_path: Pat
     (tmp_path / "rewrite.md").mkdir()
     (tmp_path / "triage.md").write_bytes(b"a" * (LONGEST_FILE + 1))
     (tmp_path / "merge.md").write_bytes("侧写".encode("gbk"))
-    found = read_templates(tmp_path, TEMPLATES)
+    found = read_templates(tmp_path)
     assert (found["rewrite"], found["triage"]) == ("", "")
     assert "\ufffd" in found["merge"]

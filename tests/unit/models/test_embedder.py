@@ -31,7 +31,9 @@ async def made(server: ModelServer, meter: ListedMeter) -> AsyncIterator[Made]:
     ) -> OpenAIEmbedder:
         given = EmbeddingSettings(api_url=server.url, model_name="m", dimensions=asking_for, **settings)
         clients.append(ModelClient(given, "embedding", meter, limit=EMBEDDING_LIMIT))
-        return OpenAIEmbedder(given, clients[-1], dimensions=dimensions, seconds=seconds, query_seconds=seconds)
+        embedder = OpenAIEmbedder(given, clients[-1], seconds=seconds, query_seconds=seconds)
+        embedder.length = dimensions or embedder.length
+        return embedder
 
     yield make
     for client in clients:
