@@ -3,7 +3,7 @@
 In a chat an answer seldom repeats the question: "who will do it" is answered by "me" two lines later. So a line
 also gets, at a lower weight, the terms of its label (speaker and day), of its neighbours, of the line that it answers
 or that answers it, and of its topic. In a private chat where one side alone speaks (a monologue), a line's own words
-count as in BM25, and no line lends its terms to others.
+count as in BM25, and a line lends its terms to its neighbours by half, to its topic not at all.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from .rows import WordRows, asked_terms, occurrences, rarity_of
 SINGLE = 0.7  # weight of a single character beside that of a pair or word
 ASIDE = 0.5  # of terms that stand beside the question only
 LABEL, NEIGHBOUR, REPLY, TOPIC = 0.3, 0.2, 0.5, 0.15  # weights of terms that are not a line's own (1)
+ALONE = 0.5  # share of its terms that a line lends its neighbours in a monologue (docs/benchmarks.md)
 REACH = 4  # lines before and after a line that count as its neighbours; the weight halves with each line
 HALF = 1.2  # count of a term that gives half of its greatest weight (BM25's k1)
 LENGTH_SHARE = 0.75  # BM25's b, for the remarks of a monologue
@@ -279,7 +280,7 @@ def _relevance(
     weight, rarity = weights
     whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
     is_echo = (about["at_us"] >= micros(search.now) - RECENT_US) & (own @ weight >= ECHO * whole)
-    lends = own * ~(is_echo | alone)[:, np.newaxis]
+    lends = own * np.where(is_echo, 0.0, np.where(alone, ALONE, 1.0))[:, np.newaxis]
     shared = np.maximum.reduceat(lends, begins)  # topics stand one behind the other
     near = np.zeros_like(lends)
     for distance in range(1, REACH + 1):
