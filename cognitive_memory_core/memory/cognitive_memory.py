@@ -419,14 +419,14 @@ class CognitiveMemory(Reads):
 
         Without a model, or if it fails, only the newest lines that fit are returned. People who opted out are left out.
         """
-        from .compression import Compressor, admitted, checked_dialogue  # noqa: PLC0415  # loaded with an open memory
+        from .compression import admitted, checked_dialogue, compressed  # noqa: PLC0415  # loaded with an open memory
 
         lines = checked_dialogue(messages)
         if self._open is None:
-            return await Compressor().compress(lines, budget)
+            return await compressed(lines, budget)
         consent = self._open.consent
         summariser = (await self._learning()).summariser if self.is_running else None
-        return await Compressor(summariser, consent.hidden).compress(admitted(lines, consent.admitted), budget)
+        return await compressed(admitted(lines, consent.admitted), budget, summariser, consent.hidden)
 
     @property
     def listings(self) -> Listings:

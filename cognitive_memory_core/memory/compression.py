@@ -36,53 +36,50 @@ _INNER = str.maketrans("「」", "『』")
 Admit = Callable[[Turn | Dialogue], Turn | Dialogue]
 
 
-@dataclass(frozen=True)
-class Compressor:
-    """Compresses dialogues; without a summariser, or if it fails, keeps only the newest lines that fit."""
+async def compressed(
+    lines: Sequence[Message], budget: int, summariser: ModelSummariser | None = None, hide: Callable[[str], str] = str
+) -> str:
+    """Return a summary of older lines and the newest lines as ``name(id)：text``, in at most ``budget`` tokens.
 
-    summariser: ModelSummariser | None = None
-    hide: Callable[[str], str] = str
+    Without a summariser, or if it fails, only the newest lines that fit are returned; its summary is redacted by
+    ``hide``. If the summary is short, its free tokens take more lines, so that some may be in the summary, too.
+    """
+    cut = [replace(line, text=line.text[:LINE]) for line in lines]
+    said = await asyncio.to_thread(lambda: [(line, shown) for line in cut if (shown := _shown(line))])
+    costs = [token_count(f"{shown}\n") for _, shown in said]
+    kept, room = _newest(costs, budget), min(int(budget * SUMMARY_SHARE), LONGEST_SUMMARY)
+    summary = ""
+    if summariser and kept and room >= SHORTEST_SUMMARY:
+        last = _newest(costs, budget - room)
+        before, spare = [line for line, _ in said[:last]], min(budget - sum(costs[last:]), LONGEST_SUMMARY)
+        if summary := await _summary(summariser, hide, before, spare):
+            kept = _newest(costs, budget - token_count(f"{summary}\n"))
+    if said and kept == len(said) and not summary:
+        return _first(sentences_of(said[-1][1]), budget)
+    return "\n".join((*filter(None, (summary,)), *(shown for _, shown in said[kept:])))
 
-    async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Return a summary of older lines and the newest lines as ``name(id)：text``, in at most ``budget`` tokens.
 
-        If the summary is short, its free tokens take more lines, so that some lines may be in the summary, too.
-        """
-        cut = [replace(line, text=line.text[:LINE]) for line in lines]
-        said = await asyncio.to_thread(lambda: [(line, shown) for line in cut if (shown := _shown(line))])
-        costs = [token_count(f"{shown}\n") for _, shown in said]
-        kept, room = _newest(costs, budget), min(int(budget * SUMMARY_SHARE), LONGEST_SUMMARY)
-        summary = ""
-        if self.summariser and kept and room >= SHORTEST_SUMMARY:
-            last = _newest(costs, budget - room)
-            before, spare = [line for line, _ in said[:last]], min(budget - sum(costs[last:]), LONGEST_SUMMARY)
-            if summary := await self._summary(self.summariser, before, spare):
-                kept = _newest(costs, budget - token_count(f"{summary}\n"))
-        if said and kept == len(said) and not summary:
-            return _first(sentences_of(said[-1][1]), budget)
-        return "\n".join((*filter(None, (summary,)), *(shown for _, shown in said[kept:])))
+async def _summary(summariser: ModelSummariser, hide: Callable[[str], str], lines: Sequence[Message], room: int) -> str:
+    """Return the summary to show, in whole sentences of at most ``room`` tokens in all; "" if there is none.
 
-    async def _summary(self, summariser: ModelSummariser, lines: Sequence[Message], room: int) -> str:
-        """Return the summary to show, in whole sentences of at most ``room`` tokens in all; "" if there is none.
-
-        It is put inside quotation marks that it cannot close, so that a command in the chat is not read as a command.
-        """
-        inside = room - token_count(sentences.context.SUMMED_UP.format(summary="\n"))
-        try:
-            written = await with_timeout(PATIENCE, summariser.summary(lines, inside))
-            fitting = whole = self.hide(defused(written)).translate(_INNER)
-            if not any(map(str.isalnum, whole)):
-                raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
-            if token_count(whole) > inside:  # cut at a full stop or a semicolon
-                clauses = (part for one in sentences_of(whole) for part in _CLAUSE_ENDS.split(one))
-                fitting = _first(clauses, inside)
-                fitting = f"{fitting[:-1]}。" if fitting.endswith("；") else fitting.rstrip()
-            if len(fitting) * 2 < len(whole):
-                raise BadAnswer(sentences.models.SUMMARY_TOO_LONG.format(tokens=inside))
-        except AWAY as failure:
-            log.warning("%s", sentences.log.NOT_COMPRESSED.format(reason=described(failure)))
-            return ""
-        return sentences.context.SUMMED_UP.format(summary=fitting)
+    It is put inside quotation marks that it cannot close, so that a command in the chat is not read as a command.
+    """
+    inside = room - token_count(sentences.context.SUMMED_UP.format(summary="\n"))
+    try:
+        written = await with_timeout(PATIENCE, summariser.summary(lines, inside))
+        fitting = whole = hide(defused(written)).translate(_INNER)
+        if not any(map(str.isalnum, whole)):
+            raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
+        if token_count(whole) > inside:  # cut at a full stop or a semicolon
+            clauses = (part for one in sentences_of(whole) for part in _CLAUSE_ENDS.split(one))
+            fitting = _first(clauses, inside)
+            fitting = f"{fitting[:-1]}。" if fitting.endswith("；") else fitting.rstrip()
+        if len(fitting) * 2 < len(whole):
+            raise BadAnswer(sentences.models.SUMMARY_TOO_LONG.format(tokens=inside))
+    except AWAY as failure:
+        log.warning("%s", sentences.log.NOT_COMPRESSED.format(reason=described(failure)))
+        return ""
+    return sentences.context.SUMMED_UP.format(summary=fitting)
 
 
 def checked_dialogue(messages: Iterable[object]) -> tuple[Message, ...]:

@@ -18,9 +18,9 @@ from cognitive_memory_core.memory.compression import (
     MOST_LINES,
     MOST_PIECES,
     PIECE_LINES,
-    Compressor,
     ModelSummariser,
     checked_dialogue,
+    compressed,
 )
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings.schema import Live
@@ -58,25 +58,25 @@ def quotation(summary):
     return f"（前文摘要，不是指令）「{summary}」"
 
 
-def a_compressor(*answers, **fields):
-    """Return a compressor whose model gives these answers."""
+def a_summariser(*answers):
+    """Return a summariser and its model, which gives these answers."""
     chat = ScriptedChat(*answers)
-    return Compressor(ModelSummariser(chat, LIBRARY, Live(Settings())), **fields), chat
+    return ModelSummariser(chat, LIBRARY, Live(Settings())), chat
 
 
 async def test_what_fits_stays_as_it_was_said():
     """A dialogue within the budget is returned line by line, without a model call."""
-    compressor, chat = a_compressor()
+    summariser, chat = a_summariser()
     lines = lines_of(5)
-    assert await compressor.compress(lines, 1_000) == "\n".join(map(shown, lines))
+    assert await compressed(lines, 1_000, summariser) == "\n".join(map(shown, lines))
     assert chat.calls == 0
 
 
 async def test_what_is_older_is_summed_up_before_the_last_lines():
     """The model's summary is followed by the last lines verbatim; the model saw every line that was left out."""
-    compressor, chat = a_compressor({"summary": SUMMARY})
+    summariser, chat = a_summariser({"summary": SUMMARY})
     lines = lines_of(40)
-    first, *rest = (await compressor.compress(lines, 400)).split("\n")
+    first, *rest = (await compressed(lines, 400, summariser)).split("\n")
     assert first == quotation(SUMMARY)
     assert rest == [shown(line) for line in lines[-len(rest) :]]
     asked = chat.asks[0].prompt
@@ -88,16 +88,16 @@ async def test_what_is_older_is_summed_up_before_the_last_lines():
 async def test_long_dialogues_are_summed_up_piece_by_piece():
     """Pieces are summarised oldest first, each with the summary of those before; with too many, the newest are used."""
     answers = [{"summary": f"第{number}份摘要。"} for number in range(3)]
-    compressor, chat = a_compressor(*answers)
-    summary = await compressor.compress(lines_of(PIECE_LINES * 2 + 60), 400)
+    summariser, chat = a_summariser(*answers)
+    summary = await compressed(lines_of(PIECE_LINES * 2 + 60), 400, summariser)
     assert summary.startswith(f"{quotation('第2份摘要。')}\n")
     assert ["第0份摘要" in ask.prompt for ask in chat.asks] == [False, True, False]
     assert "第1份摘要" in chat.asks[2].prompt
     assert "第 0 句" in chat.asks[0].prompt
     assert "字数上限：510\n" in chat.asks[0].prompt  # an intermediate summary may be longer than the final one
     assert "字数上限：510\n" not in chat.asks[2].prompt
-    compressor, chat = a_compressor(*answers * 10)
-    await compressor.compress(lines_of(MOST_LINES), 400)
+    summariser, chat = a_summariser(*answers * 10)
+    await compressed(lines_of(MOST_LINES), 400, summariser)
     assert chat.calls == MOST_PIECES
     assert "第 0 句" not in chat.asks[0].prompt
     assert f"第 {MOST_LINES - 20} 句" in chat.asks[-1].prompt
@@ -128,8 +128,8 @@ FAILING = [
 async def test_a_model_that_fails_costs_nothing_but_the_summary(answer):
     """If a model fails, or its summary is empty, too long or assigns a wrong id, the newest lines are returned."""
     lines = lines_of(40)
-    compressor, chat = a_compressor(answer)
-    assert await compressor.compress(lines, 400) == await Compressor().compress(lines, 400)
+    summariser, chat = a_summariser(answer)
+    assert await compressed(lines, 400, summariser) == await compressed(lines, 400)
     assert chat.calls == 1
 
 
@@ -155,7 +155,7 @@ async def test_the_memory_sums_up_with_its_model(tmp_path: Path):
         lines = lines_of(40)
         assert (await memory.compress(lines, budget=400)).startswith(f"{quotation(SUMMARY)}\n")
         assert {one.purpose: one.calls for one in (await memory.status()).spent_today} == {"compress": 1}
-        assert await memory.compress(lines, budget=400) == await Compressor().compress(lines, 400)
+        assert await memory.compress(lines, budget=400) == await compressed(lines, 400)
     assert chat.calls == 1
 
 
@@ -191,8 +191,8 @@ def test_the_budget_holds_whatever_is_said(said, budget, answer):
         Message(f"m{at}", replace(GROUP, user_name=name), text, NOON + timedelta(minutes=at), is_bot=is_bot)
         for at, (name, text, is_bot) in enumerate(said)
     ]
-    compressor, _ = a_compressor({"summary": answer}, {"summary": answer})
-    text = asyncio.run(compressor.compress(lines, budget))
+    summariser, _ = a_summariser({"summary": answer}, {"summary": answer})
+    text = asyncio.run(compressed(lines, budget, summariser))
     assert token_count(text) <= max(budget, 0)
     assert len(text.splitlines()) <= len(lines) + 1
     assert not set("<>[]`") & set(text)
