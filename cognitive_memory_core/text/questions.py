@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from .characters import folded, lazy
+from .tokens import sentences_of
 
-_SENTENCE = re.compile(r"[^。！!？?\n]+[。！!？?\n]*")
-_ASKED = re.compile(r"[？?]\s*$")
+_ASKED = re.compile(r"[？?][”’」』】〕）)\"']*\s*$")
 
 
 def asked_sentences(text: str) -> list[str]:
     """Return the sentences of a text that end with a question mark; [] if none or all of them do."""
-    sentences = _SENTENCE.findall(text)
+    sentences = [one for one in sentences_of(text) if one.strip()]
     asked = [one for one in sentences if _ASKED.search(one)]
     return asked if len(asked) < len(sentences) else []
 

@@ -12,7 +12,7 @@ _QUOTED = re.compile(
     '|"[^"\n]*"|`[^`\n]*`|(?:https?|ftp)://[!-~]+|(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}'
     "|(?<![A-Za-z0-9.-])(?:[A-Za-z0-9-]{1,63}[.]){1,4}(?:com|org|net|cn|io|ai|app|dev|tv|xyz|edu|gov)(?![A-Za-z0-9])"
 )
-LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+LABEL = re.compile(r"[(（]([^()（）\s]{1,128})[)）]")  # an id, or another note, behind a name
 _QUOTATION = re.compile(r"[^“”]{0,60}[：:]\s*“(.+)”[^“”]{0,40}$", re.DOTALL)
 
 

@@ -11,7 +11,7 @@ from ..domain.event import Event, Label, exchange
 from ..domain.people import Person, label_of
 from .fences import defused
 from .names import NAME_LENGTH, clean_name
-from .spans import is_whole
+from .spans import LABEL, is_whole
 
 _NAME = re.compile(rf"[^\s，。：:、()（）]{{1,{NAME_LENGTH}}}")
 QUOTE_LENGTH = 240  # characters shown of one line, as of a line of the log
@@ -37,12 +37,11 @@ def spoken(event: Event, label: Label = name_and_id, zone: tzinfo | None = None,
 
 
 NAMELESS = "QQ"  # what stands before the id of a person whose name was not known
-_BRACKETED = re.compile(r"[(（]([^()（）\s]{1,128})[)）]")
 
 
 def ids_in_brackets(texts: Iterable[str]) -> frozenset[str]:
     """Return the texts in brackets in these texts; each may be an id behind a name, but need not be."""
-    return frozenset(match[1] for text in texts for match in _BRACKETED.finditer(text))
+    return frozenset(match[1] for text in texts for match in LABEL.finditer(text))
 
 
 def with_current_names(text: str, people: Mapping[str, Person]) -> str:
@@ -54,7 +53,7 @@ def with_current_names(text: str, people: Mapping[str, Person]) -> str:
     pieces: list[str] = []
     at = 0
     told: set[str] = set()
-    for match in _BRACKETED.finditer(text):
+    for match in LABEL.finditer(text):
         person = people.get(match[1])
         if person is None:
             continue

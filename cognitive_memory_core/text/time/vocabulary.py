@@ -54,7 +54,7 @@ MONTHS = _numbered(
     "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
 ) | {"sept": 9}
 WEEKENDS = ("weekend", "week-end", "wochenende", "fine settimana", "fin de semana")
-ORDINALS = _numbered("first second third fourth fifth", "1st 2nd 3rd 4th 5th", "q1 q2 q3 q4") | {"last": -1}
+ORDINALS = _numbered("first second third fourth", "1st 2nd 3rd 4th", "q1 q2 q3 q4")  # of quarters
 UNITS: dict[str, Unit] = meaning(
     {
         "second": "秒|秒钟|second|seconds",
