@@ -140,18 +140,18 @@ def summary(kept: int, done: Mapping[str, int], rejected: Mapping[str, int], *, 
 STRENGTH_SET = "强度改为 {strength:g}"
 
 
+DRAFTS: Mapping[str, str] = {  # what a group may keep about a problem, by the kind of a suggestion
+    "faq": "遇到“{problem}”：{did}{came}",
+    "workflow": "“{problem}”的流程：{did}{came}",
+    "skill": "会处理“{problem}”：{did}{came}",
+}
+
+
 def draft(kind: str, problem: str, steps: Sequence[str], outcome: str) -> str:
     """Return one line for a group to keep: the problem, what to do, and the outcome."""
-    said = problem.rstrip("。.！!？?，,；; ")
     did = "；".join(f"{at}. {step}" for at, step in enumerate(steps, 1)) if len(steps) > 1 else "".join(steps)
     came = f"（{outcome.rstrip('。. ')}）" if outcome else ""
-    match kind:
-        case "faq":
-            return f"遇到“{said}”：{did}{came}"
-        case "workflow":
-            return f"“{said}”的流程：{did}{came}"
-        case _:
-            return f"会处理“{said}”：{did}{came}"
+    return DRAFTS[kind].format(problem=problem.rstrip("。.！!？?，,；; "), did=did, came=came)
 
 
 KINDS = {
