@@ -63,9 +63,10 @@ def latest_hours(text: str, now: datetime) -> Iterator[TimeSpan]:
 
 
 def _is_certain(match: re.Match[str]) -> bool:
-    """Return whether hours are no other numbers: they have a part of the day, or stand behind a word such as "at"."""
+    """Return whether hours are no other numbers: with a part of the day, as midnight, or behind a word such as "at"."""
     start = match.start()
-    return bool(said(match, "part", "bare") or _AFTER_AT.search(match.string[max(start - _NEAR, 0) : start]))
+    is_told = said(match, "part", "bare") or match["h"] == "零"
+    return bool(is_told or _AFTER_AT.search(match.string[max(start - _NEAR, 0) : start]))
 
 
 def clocks(text: str) -> Iterator[tuple[int, int, int, bool]]:
