@@ -9,13 +9,12 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 
 from ..domain.scope import log_fields
 from ..errors import CognitiveMemoryError, PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
 from ..queue.job_queue import Claim, FileQueue
 from ..settings.schema import Live, Settings
-from ..tasks import BackgroundLoop, ErrorState, completed, isolated
+from ..tasks import BackgroundLoop, ErrorState, isolated
 from ..text.cleaning import described
 from .pipeline import Pipeline
 
@@ -71,14 +70,13 @@ class HistorianWorker:
         self._settings = settings
         self._on_stored = on_stored
         self.loop = BackgroundLoop(NAME, self._round, debounce=0.0, longest_pause=LONGEST_QUEUE_PAUSE)
-        self._running: dict[asyncio.Task[None], Claim] = {}
-        self._storing: set[asyncio.Task[None]] = set()  # those of them that made their last model call
+        self._running = set[asyncio.Task[None]]()
+        self._calling = set[asyncio.Task[None] | None]()  # those of them that may still call a model
         self._jobs, self._outage = ErrorState(NAME), ErrorState(NAME)
         self._turned_back: set[str] = set()  # ids of the jobs that an outage requeued
         self._refusals, self._rests_until = 0, 0.0  # by the disk, in a row; no job is claimed before this instant
-        self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet
         self._is_nudged = True
-        self._claiming = asyncio.Lock()  # so that a suspension begins when a claim under way is known
+        self._claiming = asyncio.Lock()  # so that a suspension begins when a claim under way has a task
         self._suspensions = 0
         self.paused = False
 
@@ -103,7 +101,7 @@ class HistorianWorker:
         await self.loop.stop()
         if self._running:
             await asyncio.wait(self._running, timeout=self._settings.current.historian.shutdown_seconds)
-        await self._requeue_running()
+        await self._cancel()
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
@@ -111,114 +109,95 @@ class HistorianWorker:
         self._suspensions += 1
         try:
             async with self._claiming:
-                await completed(self._requeue_running())
+                await self._cancel()
             yield
         finally:
             self._suspensions -= 1
             self.nudge()
 
-    async def _round(self) -> float:
-        """Claim due jobs; first look for job files that other processes added, unless a nudge started this round."""
-        is_nudged, self._is_nudged = self._is_nudged, False
-        await self._return()
-        if not is_nudged:
-            await self._queue.refresh()
-        settings = self._settings.current.historian
-        while not self.paused and not self._suspensions:
-            calling = len(self._running) - len(self._storing)
-            if calling >= settings.concurrency or len(self._running) >= settings.concurrency + MAX_STORING:
-                break
-            if self._refusals and (self._running or time.monotonic() < self._rests_until):
-                break
-            async with self._claiming:
-                claim = None if self._suspensions else await self._queue.claim()
-                if claim and self._suspensions:  # since the claim was asked for
-                    self._unreturned.append(claim)
-                    claim = None
-            if claim is None:
-                break
-            task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
-            self._running[task] = claim
-            task.add_done_callback(self._note_end)
-        if self.is_idle:
-            self._end_outage()
-        return max(settings.poll_interval_seconds, SHORTEST_POLL)
-
-    def _note_end(self, task: asyncio.Task[None]) -> None:
-        claim = self._running.pop(task)
-        self._storing.discard(task)
-        if task.cancelled():
-            self._unreturned.append(claim)
-        self.nudge()
-
-    async def _requeue_running(self) -> None:
-        """Cancel the running jobs and put their claims back; what the queue refuses is tried again."""
+    async def _cancel(self) -> None:
+        """Cancel the running jobs, which put themselves back."""
         for task in self._running:
             task.cancel()
         if self._running:
             await asyncio.wait(self._running)
-        try:
-            await self._return()
-        except UnavailableError as refused:
-            self.loop.trouble.note(refused)
-            self.nudge()
 
-    async def _return(self) -> None:
-        """Put cancelled claims back, which has no effect for completed jobs."""
-        while self._unreturned:
-            claim = self._unreturned[0]
-            await self._queue.requeue(claim, delay=0.0, counted=False)
-            if claim in self._unreturned:  # another call may have removed it meanwhile
-                self._unreturned.remove(claim)
+    async def _round(self) -> float:
+        """Claim due jobs; first look for job files that other processes added, unless a nudge started this round."""
+        is_nudged, self._is_nudged = self._is_nudged, False
+        if not is_nudged:
+            await self._queue.refresh()
+        while not self.paused:
+            async with self._claiming:
+                if not self._has_room() or (claim := await self._queue.claim()) is None:
+                    break
+                task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
+                self._running.add(task)
+                self._calling.add(task)
+                task.add_done_callback(self._note_end)
+                await asyncio.sleep(0)  # it begins: whoever cancels it now has it put its claim back
+        if self.is_idle:
+            self._end_outage()
+        return max(self._settings.current.historian.poll_interval_seconds, SHORTEST_POLL)
+
+    def _has_room(self) -> bool:
+        """Return whether another job may be claimed now."""
+        most = self._settings.current.historian.concurrency
+        is_full = len(self._calling) >= most or len(self._running) >= most + MAX_STORING
+        is_resting = self._refusals and (self._running or time.monotonic() < self._rests_until)
+        return not (self._suspensions or is_full or is_resting)
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._calling.discard(task)
+        self.nudge()
 
     async def _work(self, claim: Claim) -> None:
-        """Process a job; then complete, requeue or bury it, repeatedly until the disk accepts that."""
+        """Process a job; then complete, requeue or bury it. One that is cancelled is requeued uncounted.
+
+        A job that is stored and cannot be deleted is requeued, too: it will be found done.
+        """
         settings, job, task = self._settings.current, claim.job, asyncio.current_task()
         retries, limit = settings.queue.job_max_retries, settings.historian.stale_job_timeout_seconds
 
         def on_last_call() -> None:
-            if task:
-                self._storing.add(task)
+            self._calling.discard(task)
             self.nudge()
 
         try:
             work = self._pipeline.process(job, is_last_try=claim.attempts > retries, on_last_call=on_last_call)
             await isolated(work, limit)
+            self._on_stored()
+            await self._queue.complete(claim)
+        except asyncio.CancelledError:
+            await self._queue.requeue(claim, delay=0.0, counted=False)
+            raise
         except Exception as failure:  # noqa: BLE001  # the loop runner: every error of a job leads to a retry decision
             error = TransientError(f"{limit:g} s") if isinstance(failure, asyncio.TimeoutError) else failure
-            if is_outage(error):  # only the first failure of an outage is logged
-                self._turned_back.add(job.id)
-                self._outage.note(error)
-                if isinstance(error, StorageRefused) and time.monotonic() >= self._rests_until:
-                    self._rests_until = time.monotonic() + min(FIRST_PAUSE * 2**self._refusals, LONGEST_QUEUE_PAUSE)
-                    self._refusals = min(self._refusals + 1, 10)
-            else:
-                said, fields = described(error), log_fields("job", job_id=job.id, place=job.scope)
-                log.warning("HistorianWorker job=%s attempt=%d: %s", job.id, claim.attempts, said, extra=fields)
-                self._jobs.tell(said, is_logged=True)
+            self._note(error, claim)
             again = decision(error, claim.attempts, retries=retries, spread=random.random())  # noqa: S311  # jitter
             if again:
-                settle = partial(self._queue.requeue, claim, delay=again.delay, counted=again.counted)
+                await self._queue.requeue(claim, delay=again.delay, counted=again.counted)
             else:
-                settle = partial(self._queue.bury, claim, described(error))
+                await self._queue.bury(claim, described(error))
         else:
             self._jobs.end()
             self._refusals, self._rests_until = 0, 0.0
             if job.id in self._turned_back:
                 self._end_outage()
-            self._on_stored()
-            settle = partial(self._queue.complete, claim)
-        was_refused = False
-        while True:
-            try:
-                await settle()
-                break
-            except UnavailableError as refused:
-                was_refused = True
-                self._outage.note(refused)
-                await asyncio.sleep(max(self._settings.current.historian.poll_interval_seconds, SHORTEST_POLL))
-        if was_refused:
-            self._end_outage()
+
+    def _note(self, error: Exception, claim: Claim) -> None:
+        """Log the failure of a job; of an outage only the first. The more the disk refuses, the longer is the rest."""
+        if is_outage(error):
+            self._turned_back.add(claim.job.id)
+            self._outage.note(error)
+            if isinstance(error, StorageRefused) and time.monotonic() >= self._rests_until:
+                self._rests_until = time.monotonic() + min(FIRST_PAUSE * 2**self._refusals, LONGEST_QUEUE_PAUSE)
+                self._refusals = min(self._refusals + 1, 10)
+        else:
+            said, fields = described(error), log_fields("job", job_id=claim.job.id, place=claim.job.scope)
+            log.warning("HistorianWorker job=%s attempt=%d: %s", claim.job.id, claim.attempts, said, extra=fields)
+            self._jobs.tell(said, is_logged=True)
 
     def _end_outage(self) -> None:
         self._turned_back.clear()

@@ -15,7 +15,6 @@ import contextlib
 import logging
 import os
 import time
-from collections import Counter
 from collections.abc import Generator, Iterable
 from operator import attrgetter
 from pathlib import Path
@@ -23,7 +22,7 @@ from pathlib import Path
 from .. import sentences
 from ..disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ..domain.ids import derived_id
-from ..domain.job import FailedJob
+from ..domain.job import FailedJob, QueueCounts
 from ..errors import PermanentError, StorageRefused
 from ..ports import Clock
 from . import codec
@@ -60,34 +59,32 @@ class JobFolder:
         self.disk.make_folder(self.root)
         for folder in FOLDERS:
             self.disk.make_folder(self.root / folder)
-        kept: dict[str, JobEntry] = {}
-        foreign: list[tuple[str, str]] = []
-        numbers = Counter[str](dict.fromkeys(FOLDERS, 0))
-        for folder, text in self._files():
-            name = parsed(text)
-            numbers[folder] += _is_job_file(text)
+        files = [(parsed(text), folder, text) for folder, text in self._files()]
+        for name, folder, text in sorted(files, key=lambda file: (file[0] is None, file[2])):  # others' names last
+            path = self._prefixes[folder] + text
             if text.endswith(_TEMPORARY_SUFFIXES):
-                self.disk.discard(self._prefixes[folder] + text)
-            elif name is None and _is_job_file(text):
-                foreign.append((folder, text))
-            elif name is not None and (entry := self._loaded(folder, name)) is not None:
-                twins = (entry, kept.get(name.job_id, entry))
-                worse, best = sorted(twins, key=lambda one: (one.instant, one.folder == FAILED, one.attempts))
-                kept[name.job_id] = best
-                if worse is not best:
-                    told = sentences.log.JOB_TWICE.format(worse=f"{worse.folder}/{worse.name}", best=best.folder)
-                    log.warning("%s", told)
-                    self.disk.discard(self.path(worse))
-        for entry in sorted(kept.values(), key=attrgetter("instant", "job_id")):
-            self.order.move(entry, entry.state)
-        for folder, text in foreign:
-            with contextlib.suppress(Vanished):
-                if (found := self.disk.find(self._prefixes[folder] + text)) is not None:
+                self.disk.discard(path)
+            elif name is None and _is_job_file(text) and (found := self.disk.find(path)) is not None:
+                with contextlib.suppress(Vanished):
                     self._adopt(folder, found)
-        if any(numbers.values()):
-            pending, processing, failed = (numbers[folder] for folder in FOLDERS)
-            message = sentences.log.JOBS_FOUND.format(pending=pending, processing=processing, failed=failed)
-            log.info("%s", message)
+            elif name is not None and (entry := self._loaded(folder, name)) is not None:
+                self._keep_best(entry)
+        counts = self.order.counts()
+        if counts != QueueCounts():
+            log.info("%s", sentences.log.JOBS_FOUND.format(**vars(counts)))
+
+    def _keep_best(self, entry: JobEntry) -> None:
+        """Index a job; if its file lies in another folder, too, remove the one that a crash left behind."""
+        twin = self.order.find(entry.job_id)
+        if twin is not None:
+            worse, best = sorted((entry, twin), key=lambda one: (one.instant, one.folder == FAILED, one.attempts))
+            told = sentences.log.JOB_TWICE.format(worse=f"{worse.folder}/{worse.name}", best=best.folder)
+            log.warning("%s", told)
+            self.disk.discard(self.path(worse))
+            if best is twin:
+                return
+            self.order.move(twin, None)
+        self.order.move(entry, entry.state)
 
     def peek(self) -> None:
         """Index the files by their names alone, also while another process owns them; writes nothing."""
@@ -108,27 +105,23 @@ class JobFolder:
         changed_at = self.disk.changed_at(folder)
         if changed_at == self._pending_seen:
             return
-        found: list[FoundFile] = []
+        is_settled = seconds - changed_at / 1e9 >= _SETTLED_AFTER
         for text in filter(_is_job_file, self.disk.names(folder)):
-            entry = self.order.find(text[INSTANT_WIDTH:].partition(".")[0])  # fast for fifty thousand names
-            is_known = entry is not None and (entry.name == text or parsed(text) is not None)
-            if entry is not None and entry.state == FAILED:  # somebody may have moved it back by hand
-                is_known = False
-            if not is_known and (row := self.disk.find(folder / text)) is not None:
-                found.append(row)
-        if not found and seconds - changed_at / 1e9 >= _SETTLED_AFTER:
-            self._pending_seen = changed_at
-        for row in found:
-            name = parsed(row.name)
-            twin = self.order.find(name.job_id) if name else None
-            if abs(seconds - row.written_at) < _SETTLED_AFTER or (twin and twin.state != FAILED):
+            known = self.order.find(text[INSTANT_WIDTH:].partition(".")[0])  # fast for fifty thousand names
+            twin = known if known and parsed(text) else None
+            if (twin and twin.state != FAILED) or (found := self.disk.find(folder / text)) is None:
                 continue
-            if twin is not None:
+            is_settled = False
+            if abs(seconds - found.written_at) < _SETTLED_AFTER:
+                continue
+            if twin:  # perhaps somebody moved it out of failed by hand
                 if self.disk.find(self.path(twin)) is not None:
                     continue
-                self.order.move(twin, None)  # somebody moved it out of failed by hand
+                self.order.move(twin, None)
             with contextlib.suppress(Vanished):
-                self._adopt(PENDING, row)
+                self._adopt(PENDING, found)
+        if is_settled:
+            self._pending_seen = changed_at
 
     def _adopt(self, folder: str, found: FoundFile) -> None:
         """Index a file, which is renamed if its name is not one of this queue's.

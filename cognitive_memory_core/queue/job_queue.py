@@ -196,50 +196,45 @@ class FileQueue:
 
         Jobs before it that cannot be read are buried.
         """
-        claims: list[Claim] = []
-        if not self.order.counts().pending:
-            return None
-        try:
-            await self._claim(claims)
-        except asyncio.CancelledError:
-            with contextlib.suppress(RuntimeError):  # closed: the job is recovered at the next start
-                # after the claim, which goes on
-                self.steps.submit(lambda: [self._put_back(one, 0.0, counted=False) for one in claims])
-            raise
-        return claims[0] if claims else None
+        while (entry := self.order.next(self._elapsed())) is not None:
+            try:
+                claim = await self._take(entry)
+            except asyncio.CancelledError:
+                with contextlib.suppress(RuntimeError):  # closed: the job is recovered at the next start
+                    self.steps.submit(self._put_back, entry, 0.0, counted=False)  # after the claim, which goes on
+                raise
+            if claim is not None:
+                return claim
+        return None
 
     @step
-    def _claim(self, claims: list[Claim]) -> None:
-        while not claims and (entry := self.order.next(self._elapsed())) is not None:
-            try:
-                with self.files.removed_if_gone(entry):
-                    claims.append(Claim(self._taken(entry), entry.attempts, entry.name))
-            except PermanentError as unreadable:
-                told = log_fields("job", job_id=entry.job_id)
-                log.warning("HistorianWorker job=%s: %s", entry.job_id, unreadable, extra=told)
-                self.files.bury(entry, str(unreadable))
-        self._claims += len(claims)
-        every = self._settings.failed_cleanup_interval
-        if claims and every and self._claims % every == 0:
-            self._prune()
+    def _take(self, entry: JobEntry) -> Claim | None:
+        """Move a job's file to processing, count the attempt durably in its name, and read it.
 
-    def _taken(self, entry: JobEntry) -> Job:
-        """Move a job to processing, count the attempt durably in its name, and read it.
-
-        Raises PermanentError for an invalid job; StorageRefused if the attempt could not be made durable or a resource
-        is exhausted, and then the attempt does not count and the job waits.
+        None if the file is gone, or if it is no valid job, which is buried. Raises StorageRefused if the attempt could
+        not be made durable or a resource is exhausted, and then the attempt does not count and the job waits.
         """
-        is_counted = entry.folder == PROCESSING  # by a try that was refused, and could not be taken back
-        self.files.rename(entry, PROCESSING, attempts=entry.attempts + (not is_counted))
-        self.order.move(entry, PROCESSING)
+        before = entry.attempts - (entry.folder == PROCESSING)  # where it lies if it could not be put back
         try:
-            self.files.disk.sync_folder(self.files.root / PROCESSING)
-            return codec.job_of(self.files.body(entry), entry.job_id, moment(entry.instant))
+            with self.files.removed_if_gone(entry):
+                self.files.rename(entry, PROCESSING, attempts=before + 1)
+                self.files.disk.sync_folder(self.files.root / PROCESSING)
+                job = codec.job_of(self.files.body(entry), entry.job_id, moment(entry.instant))
+                self._claims += 1
+                every = self._settings.failed_cleanup_interval
+                if every and self._claims % every == 0:
+                    self._prune()
+                return Claim(job, entry.attempts, entry.name)
         except (StorageRefused, MemoryError):
             with contextlib.suppress(StorageRefused, Vanished):
-                self.files.rename(entry, PENDING, attempts=entry.attempts - 1)
+                self.files.rename(entry, PENDING, attempts=before)
             self.order.move(entry, PENDING)
             raise
+        except PermanentError as unreadable:
+            told = log_fields("job", job_id=entry.job_id)
+            log.warning("HistorianWorker job=%s: %s", entry.job_id, unreadable, extra=told)
+            self._bury(entry, str(unreadable))
+        return None
 
     def _prune(self) -> None:
         """Remove the buried jobs beyond an age or a number, the longest buried first.
@@ -270,12 +265,18 @@ class FileQueue:
         if (entry := self._entry_of(claim)) is not None:
             self.files.remove(entry)
 
-    def _put_back(self, claim: Claim, delay: float, *, counted: bool) -> None:
-        if (entry := self._entry_of(claim)) is not None:
-            entry.is_crash_suspect = False  # the process survived it
+    def _put_back(self, entry: JobEntry | None, delay: float, *, counted: bool) -> None:
+        """Requeue a claimed job; if its file cannot be moved, the next claim takes it from where it lies."""
+        if entry is None or entry.state != PROCESSING:
+            return
+        entry.is_crash_suspect = False  # the process survived it
+        try:
             self.files.move(entry, PENDING, attempts=entry.attempts if counted else entry.attempts - 1)
-            if delay > 0 and entry.state == PENDING:
-                self.order.paused[entry.line] = self._elapsed() + delay
+        except StorageRefused as refused:
+            log.warning("%s", refused)
+            self.order.move(entry, PENDING)
+        if delay > 0:
+            self.order.paused[entry.line] = self._elapsed() + delay
 
     @step
     def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
@@ -283,13 +284,21 @@ class FileQueue:
 
         Its attempt counts only if ``counted``.
         """
-        self._put_back(claim, delay, counted=counted)
+        self._put_back(self._entry_of(claim), delay, counted=counted)
+
+    def _bury(self, entry: JobEntry, error: str) -> None:
+        """Bury a job; if its file cannot be moved, it is tried once more after the next start."""
+        try:
+            self.files.bury(entry, error)
+        except StorageRefused as refused:
+            log.warning("%s", refused)
+            self.order.move(entry, FAILED)
 
     @step
     def bury(self, claim: Claim, error: str) -> None:
         """Move the job to failed, with its error on one line and without secrets, and keep it for :meth:`revive`."""
         if (entry := self._entry_of(claim)) is not None:
-            self.files.bury(entry, error)
+            self._bury(entry, error)
 
     @step
     def recover(self) -> int:

@@ -123,7 +123,7 @@ class JobOrder:
                 bisect.insort(self._lines.setdefault(entry.line, []), entry, key=_ARRIVAL)
 
     def next(self, elapsed: float) -> JobEntry | None:
-        """Return the next job to claim, rotating through the scopes; None if no job may be claimed now.
+        """Put the next job into processing and return it, rotating through the scopes; None if none may be claimed now.
 
         A crash suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
@@ -140,5 +140,6 @@ class JobOrder:
                         return None
                     self.paused.pop(line, None)
                     self._lines[line] = self._lines.pop(line)  # the other scopes come first
+                    self.move(first, PROCESSING)
                     return first
             return None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 from cognitive_memory_core.consent import Consent
@@ -14,11 +16,12 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError
 from cognitive_memory_core.historian.worker import HistorianWorker
-from cognitive_memory_core.queue.job_queue import Claim, FileQueue
+from cognitive_memory_core.queue.job_queue import FileQueue
 from cognitive_memory_core.settings.schema import HistorianSettings, Live, QueueSettings, Settings
 from cognitive_memory_core.store.events import EventLedger
 from cognitive_memory_core.tasks import latest
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
+from tests.support.disk import Fault, FaultyDisk
 from tests.support.ledgers import Ledger, a_ledger
 from tests.support.pipelines import a_pipeline
 from tests.support.ports import Wrapping
@@ -248,32 +251,44 @@ async def test_holding_it_while_a_job_is_put_down_leaves_no_job_behind() -> None
         assert not await queue.failed()
 
 
-class RefusingQueue(FileQueue):
-    """A queue that refuses to take back jobs a number of times."""
-
-    refusals = 0
-
-    async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Refuse or take back."""
-        if self.refusals:
-            self.refusals -= 1
-            raise StorageRefused("满了")
-        await super().requeue(claim, delay=delay, counted=counted)
-
-
 async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
-    """If the queue could not take a job back during an erasure, its scene is not blocked afterwards."""
+    """If the disk refuses to move a job back during an erasure, it is done afterwards, and no attempt is counted."""
     stuck = asyncio.Event()
     historian = ScriptedHistorian(慢=stuck.wait)
-    async with at_work(historian, make=RefusingQueue) as (queue, ledger, worker):
-        job = a_job("慢")
+    async with at_work(historian) as (queue, ledger, worker):
+        job, disk = a_job("慢"), queue.files.disk
+        assert isinstance(disk, FaultyDisk)
         await queue.enqueue(job)
         worker.nudge()
         await until(lambda: historian.seen == ["慢"])
-        queue.refusals = 2
+        disk.arm(Fault(1, errno.EIO, always=True))
         async with worker.suspended():
-            assert "满了" in latest(worker.error_states)
+            assert queue.counts() == replace(queue.counts(), pending=1, processing=0)
+            assert disk.has_struck
+        await until(lambda: "写不进" in latest(worker.error_states))
         stuck.set()
+        disk.arm(None)
         await until(lambda: worker.is_idle)
         assert await ledger.events.done(job.id)
         await until(lambda: latest(worker.error_states) == "")
+
+
+async def test_a_stored_job_that_the_disk_does_not_delete_is_not_asked_again() -> None:
+    """If the disk refuses to delete a stored job, it is deleted later, without another call to the model."""
+    gate = asyncio.Event()
+    historian = ScriptedHistorian()
+    async with at_work(historian, committing=gate.wait) as (queue, ledger, worker):
+        job, disk = a_job("甲"), queue.files.disk
+        assert isinstance(disk, FaultyDisk)
+        await queue.enqueue(job)
+        worker.nudge()
+        await until(lambda: historian.seen == ["甲"])
+        disk.arm(Fault(1, errno.EIO, always=True))
+        gate.set()
+        await until(lambda: disk.has_struck and "写不进" in latest(worker.error_states))
+        assert await ledger.events.done(job.id)
+        assert queue.knows(job.id)
+        disk.arm(None)
+        await until(lambda: worker.is_idle)
+        assert historian.seen == ["甲"]
+        assert not queue.knows(job.id)
