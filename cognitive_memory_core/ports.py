@@ -185,12 +185,11 @@ class Merger(Protocol):
 class Historian(Protocol):
     """Derives statements from conversation. No side effects; raises UnavailableError, BadAnswer or PermanentError."""
 
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Rewrite each observation as an absolute statement, or return it marked as not absolute; none is dropped."""
-        ...
+    async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
+        """Return a statement of each observation of a turn, or of what in a dialogue is worth remembering; often none.
 
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return statements of what in a dialogue is worth remembering; often none."""
+        Of an observation that does not stand on its own the statement is marked as not absolute.
+        """
         ...
 
 

@@ -76,15 +76,15 @@ MUTANTS = (
         "tests/promises/test_model_trouble_loses_nothing.py tests/promises/test_failed_jobs_are_kept.py",
         "tests/unit/historian/test_worker.py",
         Edit(
-            "                settle = partial(self._queue.bury, claim, described(error))",
-            "                settle = partial(self._queue.complete, claim)",
+            "                await self._queue.bury(claim, described(error))",
+            "                await self._queue.complete(claim)",
         ),
     ),
     Mutant(
         "worker: an outage counts as an attempt",
         "tests/promises/test_model_trouble_loses_nothing.py",
         "tests/unit/historian/test_worker.py",
-        Edit("delay=again.delay, counted=again.counted)", "delay=again.delay, counted=True)"),
+        Edit("delay=pause, counted=not is_outage(error))", "delay=pause, counted=True)"),
     ),
     Mutant(
         "isolation: a group reads another group",

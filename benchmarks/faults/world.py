@@ -109,7 +109,7 @@ def a_job(name: str, scene: Scene = HERE) -> Job:
 
 async def opened_queue(data: Path, disk: Disk | None = None) -> FileQueue:
     """Open the queue of a data directory as its owner does."""
-    return await FileQueue.open(data / "queues", QUEUE, CLOCK, disk=disk)
+    return await FileQueue(data / "queues", QUEUE, CLOCK, disk=disk).opened()
 
 
 async def queued(data: Path, *jobs: tuple[str, Scene]) -> None:

@@ -6,10 +6,9 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import cast
-from weakref import WeakValueDictionary
 
 from .. import sentences
 from ..consent import Consent
@@ -56,9 +55,6 @@ class Intake:
     on_queued: Callable[[], None] = lambda: None
     on_withdrawn: Callable[[], None] = lambda: None
     on_backfilled: Callable[[], None] = lambda: None
-    _requests: WeakValueDictionary[str, asyncio.Lock] = field(
-        default_factory=WeakValueDictionary[str, asyncio.Lock], init=False
-    )
 
     def observe(self, message: Message) -> None:
         """Buffer a message for the log, unless its sender or place is not recorded or the memory is disabled."""
@@ -134,7 +130,8 @@ class Intake:
                 return None
             job = Job(_job_id(turn), bounded, self.clock.now())
             if bounded.observations and self.settings.current.enabled:
-                await self._enqueue_once(job, may_come_again=turn.request_id is not None)
+                if turn.request_id is None or not await self.events.done(job.id):
+                    await self._enqueue(job)
             elif (memo := job.memo) is not None:
                 await self.memos.keep(memo)
             else:
@@ -156,7 +153,8 @@ class Intake:
             if not any(line.sender_id and line.text.strip() for line in bounded.messages):
                 return None
             job_id = derived_id("dialogue", scene.scope.key, *(line.id for line in bounded.messages))
-            await self._enqueue_once(Job(job_id, bounded, self.clock.now()), may_come_again=True)
+            if not await self.events.done(job_id):
+                await self._enqueue(Job(job_id, bounded, self.clock.now()))
             return job_id
 
     async def withdraw(self, scope: Scope, message_id: str) -> None:
@@ -196,13 +194,9 @@ class Intake:
         )
         return self.consent.admitted(cleaned).within(limits)
 
-    async def _enqueue_once(self, job: Job, *, may_come_again: bool) -> None:
-        if may_come_again:
-            async with self._requests.setdefault(job.id, asyncio.Lock()):
-                if not self.queue.knows(job.id) and not await self.events.done(job.id):
-                    await self.queue.enqueue(job)
-        else:
-            await self.queue.enqueue(job)
+    async def _enqueue(self, job: Job) -> None:
+        """Queue a job, unless it is queued: one that comes again while it is being done is found done."""
+        await self.queue.enqueue(job)
         self.on_queued()
 
 

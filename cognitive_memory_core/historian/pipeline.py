@@ -120,9 +120,9 @@ class Pipeline:
     async def _statements(self, around: Surroundings, job_context: JobContext) -> list[Statement]:
         work, told_before = around.work, around.told_before
         if isinstance(work, Dialogue):
-            return await self.historian.triage(work, job_context)
+            return await self.historian.statements(work, job_context)
         fresh = replace(work, observations=tuple(around.asked))
-        written = await self.historian.rewrite(fresh, job_context) if fresh.observations else []
+        written = await self.historian.statements(fresh, job_context) if fresh.observations else []
         better = (
             replace(said, repeats=told_before[text].id) if text in told_before else said
             for text, said in zip(fresh.observations, written, strict=True)

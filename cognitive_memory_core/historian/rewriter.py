@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .. import sentences
@@ -98,7 +98,13 @@ class ModelHistorian:
     rules: Historian
     tally: Tally = field(default_factory=Tally)
 
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+    async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
+        """Return what the model says of each observation, or of what is worth remembering, with the lines it cites."""
+        if isinstance(work, Turn):
+            return await self._rewrite(work, job_context)
+        return await self._triage(work, job_context)
+
+    async def _rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as a statement that cites lines of the turn; equal ones give equal statements.
 
         An observation that the model refuses, or words wrongly to the end, is kept as the bot's note.
@@ -127,7 +133,7 @@ class ModelHistorian:
             texts[duplicate_key(note)] = replace(said, message_ids=sources, observation=note if is_again else "")
         return [texts[duplicate_key(observation)] for observation in turn.observations]
 
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
+    async def _triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what is worth remembering as statements, each with the lines on which it rests."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
@@ -135,7 +141,7 @@ class ModelHistorian:
         given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
         cited = [one for one in triaged if given.cited(one.lines)]
         if triaged and not any(one.lines for one in triaged):
-            return await self.rules.triage(dialogue, job_context)  # the model cannot cite
+            return await self.rules.statements(dialogue, job_context)  # the model cannot cite
         if len(cited) < len(triaged):  # invented, or said by the bot
             _warn(job_context, sentences.log.UNCITED.format(count=len(triaged) - len(cited)))
         answers = [replace(one, number=number) for number, one in enumerate(cited, 1)]
@@ -268,30 +274,22 @@ class BackedHistorian:
     rules: Historian
     budget: Budget
 
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Rewrite each observation as a statement."""
-        return await self._backed(lambda historian: historian.rewrite(turn, job_context), job_context)
-
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
-        if not may_be_worth_remembering(dialogue):
-            log.debug("historian_triage job=%s: passed over, %d lines", job_context.job_id, len(dialogue.messages))
+    async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
+        """Ask the model; use the rules if it refuses the work, or if the day's calls or the place's share are spent."""
+        if isinstance(work, Dialogue) and not may_be_worth_remembering(work):
+            log.debug("historian_triage job=%s: passed over, %d lines", job_context.job_id, len(work.messages))
             return []
-        return await self._backed(lambda historian: historian.triage(dialogue, job_context), job_context)
-
-    async def _backed(
-        self, asked: Callable[[Historian], Awaitable[list[Statement]]], job_context: JobContext
-    ) -> list[Statement]:
         if self.budget.take(job_context.place):
             try:
-                return await asked(self.model)
+                return await self.model.statements(work, job_context)
             except PermanentError as refusal:
                 _warn(job_context, described(refusal))
             except ModelRefused as refusal:
                 if refusal.waited < REFUSED_FOR:
                     raise
                 _warn(job_context, sentences.log.BY_RULES.format(reason=described(refusal)))
-                return [replace(statement, is_absolute=False) for statement in await asked(self.rules)]
+                by_rules = await self.rules.statements(work, job_context)
+                return [replace(statement, is_absolute=False) for statement in by_rules]
             except NoModel:
                 pass
-        return await asked(self.rules)
+        return await self.rules.statements(work, job_context)

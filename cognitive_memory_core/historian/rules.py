@@ -57,19 +57,17 @@ def introduces_oneself(line: str, name: str) -> bool:
 class RuleHistorian:
     """A historian by rules instead of a model. Equal input gives equal statements."""
 
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:  # noqa: ARG002  # of the port
-        """Keep each observation as it is, as the bot's note."""
-        return [as_noted(observation, turn) for observation in turn.observations]
-
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return the lines worth keeping, each as it was said, with the line that it answers.
+    async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
+        """Keep each observation, as the bot's note, and each line worth keeping, with the line that it answers.
 
         What somebody says of themselves that lasts has them as its subject, and so has a line in which they introduce
         themselves, and that names nobody else and no day such as today.
         """
-        given = GivenLines(dialogue.messages, (*job_context.answered, *job_context.earlier))
+        if isinstance(work, Turn):
+            return [as_noted(observation, work) for observation in work.observations]
+        given = GivenLines(work.messages, (*job_context.answered, *job_context.earlier))
         kept: list[Statement] = []
-        for message in dialogue.messages:
+        for message in work.messages:
             is_introduced = introduces_oneself(message.text, message.scene.user_name)
             if message.sender_id and (is_introduced or is_worth_keeping(message.text)):
                 others = [one.name for one in job_context.people if one.id != message.sender_id and one.name]

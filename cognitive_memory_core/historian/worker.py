@@ -8,7 +8,6 @@ import random
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 from ..domain.scope import log_fields
 from ..errors import CognitiveMemoryError, PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
@@ -26,30 +25,24 @@ NAME = "HistorianWorker"
 MAX_STORING = 16  # jobs that store their results beside the ``historian.concurrency`` ones that may call a model
 
 
-@dataclass(frozen=True)
-class Requeue:
-    """Try again after ``delay`` seconds; ``counted=False`` if the attempt does not count against the job."""
+def decision(error: Exception, attempts: int, *, retries: int, spread: float) -> float | None:
+    """Return after how many seconds to repeat a job whose try number ``attempts`` failed, None to bury it.
 
-    delay: float
-    counted: bool
-
-
-def decision(error: Exception, attempts: int, *, retries: int, spread: float) -> Requeue | None:
-    """Return how to repeat a job after try number ``attempts`` failed, None to bury it; ``spread`` in [0, 1] is jitter.
-
-    An unavailable store or endpoint does not count as an attempt. Every other error does, including unexpected ones
-    and an answer that timed out, which may be billed and may never arrive.
+    ``spread`` in [0, 1] is jitter. During an outage a job is always repeated.
     """
-    is_away = is_outage(error)
-    if not is_away and (isinstance(error, PermanentError) or attempts > retries):
+    if not is_outage(error) and (isinstance(error, PermanentError) or attempts > retries):
         return None
     requested_pause = error.retry_after if isinstance(error, CognitiveMemoryError) else None
     pause = FIRST_PAUSE * 2 ** min(attempts - 1, 10) * (0.75 + spread / 2)
-    return Requeue(min(max(pause, requested_pause or 0.0), LONGEST_PAUSE), counted=not is_away)
+    return min(max(pause, requested_pause or 0.0), LONGEST_PAUSE)
 
 
 def is_outage(error: Exception) -> bool:
-    """Return whether an error is of a store or model that is unavailable to every job."""
+    """Return whether an error is of a store or model that is unavailable to every job: the attempt does not count.
+
+    Every other error does, including unexpected ones and an answer that timed out, which may be billed and may never
+    arrive.
+    """
     return isinstance(error, UnavailableError) and not isinstance(error, TooSlow)
 
 
@@ -175,11 +168,11 @@ class HistorianWorker:
         except Exception as failure:  # noqa: BLE001  # the loop runner: every error of a job leads to a retry decision
             error = TransientError(f"{limit:g} s") if isinstance(failure, asyncio.TimeoutError) else failure
             self._note(error, claim)
-            again = decision(error, claim.attempts, retries=retries, spread=random.random())  # noqa: S311  # jitter
-            if again:
-                await self._queue.requeue(claim, delay=again.delay, counted=again.counted)
-            else:
+            pause = decision(error, claim.attempts, retries=retries, spread=random.random())  # noqa: S311  # jitter
+            if pause is None:
                 await self._queue.bury(claim, described(error))
+            else:
+                await self._queue.requeue(claim, delay=pause, counted=not is_outage(error))
         else:
             self._jobs.end()
             self._refusals, self._rests_until = 0, 0.0

@@ -112,9 +112,9 @@ class Opened:
             given=self.given_reranker,
             lender="" if models.rerank is settings.models.rerank else lender,
         )
-        self.queue = await FileQueue.open(
+        self.queue = await FileQueue(
             data_dir / "queues", settings.queue, clock, disk=self.disk, horizon=self.watch.horizon
-        )
+        ).opened()
         stack.push_async_callback(self.queue.close)
         await self.queue.recover()
         self.memos = EndSummaries(ledger.notes, data_dir / "end_summaries.json", clock, disk=self.disk)

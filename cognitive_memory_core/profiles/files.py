@@ -127,19 +127,18 @@ class FileProfiles:
             current = self._current(location)
             if current is None or name in ("", current.profile.name):
                 return current and current.profile
-            newest = self._revision_ids(location)[:1]
-            if newest and self._revision_equals(location, newest[0], current.data):  # a crash may have left it so
-                self._disk.remove(location.revision(newest[0]))
             return self._replace(location, current, codec.tidy(replace(current.profile, name=name)))
 
     @awaitable
     def revisions(self, key: ProfileKey) -> list[Revision]:
         """Return the readable revisions, newest first; a revision that equals the current file is left out."""
         location = self._location(key)
-        current, ids = self._current(location), self._revision_ids(location)
-        if current and ids and self._revision_equals(location, ids[0], current.data):
-            ids = ids[1:]
-        return list(filter(None, (self._revision(location, past_id) for past_id in ids)))
+        current = self._current(location)
+        return [
+            Revision(past_id, replace(past.profile, version=""))
+            for past_id in self._revision_ids(location)
+            if (past := self._past(location, past_id)) and not (current and past.data == current.data)
+        ]
 
     @awaitable
     def restore(
@@ -151,7 +150,7 @@ class FileProfiles:
         """
         location = self._location(key)
         with self._lock:
-            past = self._revision(location, chosen) if is_revision_id(chosen) else None
+            past = self._past(location, chosen) if is_revision_id(chosen) else None
             if past is None:
                 raise UnknownRevision(sentences.caller.UNKNOWN_REVISION.format(revision_id=chosen))
             current = self._current(location)
@@ -307,19 +306,15 @@ class FileProfiles:
         self._create_folder(location.folder)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
+        overtaken = Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
         try:
-            is_overtaken = self._bytes(location.file) != (current.data if current else None)
-            if not is_overtaken:
-                self._disk.move(draft, location.file)
+            if self._bytes(location.file) != (current.data if current else None):
+                raise overtaken
+            self._disk.put_in_place(draft, location.file)
         except Vanished:
-            is_overtaken = True
-        except StorageRefused:
+            raise overtaken from None
+        finally:
             self._disk.discard(draft)
-            raise
-        if is_overtaken:
-            self._disk.discard(draft)
-            raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
-        self._disk.sync_folder(location.folder)
         stored = replace(profile, version=codec.version_of(data))
         self._remember(location, codec.ProfileFile(stored, others, data))
         return stored
@@ -360,12 +355,11 @@ class FileProfiles:
         stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
         return sorted(filter(is_revision_id, stems), reverse=True)
 
-    def _revision(self, location: ProfileLocation, past_id: str) -> Revision | None:
+    def _past(self, location: ProfileLocation, past_id: str) -> codec.ProfileFile | None:
         """Read a revision; None if it is gone or unreadable."""
         with contextlib.suppress(PermanentError):
             data = self._bytes(location.revision(past_id))
-            if data is not None:
-                return Revision(past_id, replace(self._read(data, location).profile, version=""))
+            return None if data is None else self._read(data, location)
         return None
 
     def _current(self, location: ProfileLocation) -> codec.ProfileFile | None:
@@ -399,18 +393,11 @@ class FileProfiles:
         try:
             return self._read_current(location)  # another thread may have done it
         except PermanentError as damage:
-            past: codec.ProfileFile | None = None
-            for past_id in self._revision_ids(location):
-                with contextlib.suppress(PermanentError):
-                    data = self._bytes(location.revision(past_id))
-                    if data is None:
-                        continue
-                    file = self._read(data, location)
-                    profile = self._without_gone(file.profile)
-                    if profile != file.profile:
-                        data = codec.ProfileFile(codec.tidy(profile), file.others).written()
-                    past = self._read(data, location)
-                    break
+            readable = (self._past(location, past_id) for past_id in self._revision_ids(location))
+            past = next(filter(None, readable), None)
+            if past and (profile := self._without_gone(past.profile)) != past.profile:
+                rest = codec.ProfileFile(codec.tidy(profile), past.others)
+                past = self._read(rest.written(), location)
             with refusals(location.file):
                 changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
             at = datetime.fromtimestamp(min(max(changed_at, 0), self._clock.now().timestamp()), timezone.utc)

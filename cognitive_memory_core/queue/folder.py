@@ -69,9 +69,9 @@ class JobFolder:
                     self._adopt(folder, found)
             elif name is not None and (entry := self._loaded(folder, name)) is not None:
                 self._keep_best(entry)
-        counts = self.order.counts()
-        if counts != QueueCounts():
-            log.info("%s", sentences.log.JOBS_FOUND.format(**vars(counts)))
+        if (found := self.order.counts()) != QueueCounts():
+            told = sentences.log.JOBS_FOUND
+            log.info("%s", told.format(pending=found.pending, processing=found.processing, failed=found.failed))
 
     def _keep_best(self, entry: JobEntry) -> None:
         """Index a job; if its file lies in another folder, too, remove the one that a crash left behind."""

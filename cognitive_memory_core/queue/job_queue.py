@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from .. import sentences
@@ -31,6 +31,9 @@ from . import codec, erasure
 from .codec import JOB_ID, moment
 from .folder import JobFolder
 from .order import ARRIVING, FAILED, FOLDERS, PENDING, PROCESSING, JobEntry
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -73,7 +76,7 @@ class FileQueue:
     scope are claimed in the order of their arrival and one at a time; scopes take turns. Erasures are durable on return
     and idempotent; erased content is removed from every file of the queue, including files that are no jobs.
 
-    Made by :meth:`open`. All changes of files run one after another in a thread (``steps``), except that new jobs are
+    All changes of files run one after another in a thread (``steps``), except that new jobs are
     written in threads of their own (``writers``). A change that has begun is finished, even if its caller is cancelled,
     so that disk and index stay consistent.
     """
@@ -83,17 +86,22 @@ class FileQueue:
         folder: Path,
         settings: QueueSettings,
         clock: Clock,
-        disk: Disk,
-        elapsed: Callable[[], float],
-        horizon: Callable[[], datetime],
+        *,
+        disk: Disk | None = None,
+        elapsed: Callable[[], float] = time.monotonic,
+        horizon: Callable[[], datetime] | None = None,
     ) -> None:
-        """Wrap job files that are not indexed yet; use :meth:`open`."""
-        self.files = JobFolder(folder, clock, disk)
+        """Wrap job files that are not indexed yet: see :meth:`opened`.
+
+        Pauses are measured by ``elapsed``, in seconds of a monotonic clock. The age of buried jobs is measured up to
+        ``horizon``: an instant that has certainly passed, even if the clock is wrong (default: the clock's now).
+        """
+        self.files = JobFolder(folder, clock, disk or Disk())
         self.order = self.files.order
         self._settings = settings
         self._clock = clock
         self._elapsed = elapsed
-        self._horizon = horizon
+        self._horizon = horizon or clock.now
         self.steps = ThreadPoolExecutor(1, thread_name_prefix="memory-queue")
         self.writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="memory-queue-writer")
         self._arriving: dict[str, asyncio.Task[None]] = {}
@@ -102,29 +110,14 @@ class FileQueue:
         self._claims = 0
         self._removed = 0  # buried jobs deleted by the bounds since the start
 
-    @classmethod
-    async def open(
-        cls,
-        folder: Path,
-        settings: QueueSettings,
-        clock: Clock,
-        *,
-        disk: Disk | None = None,
-        elapsed: Callable[[], float] = time.monotonic,
-        horizon: Callable[[], datetime] | None = None,
-    ) -> FileQueue:
-        """Create and index the folders; raises StorageRefused if the disk refuses.
-
-        Pauses are measured by ``elapsed``, in seconds of a monotonic clock. The age of buried jobs is measured up to
-        ``horizon``: an instant that has certainly passed, even if the clock is wrong (default: the clock's now).
-        """
-        queue = cls(folder, settings, clock, disk or Disk(), elapsed, horizon or clock.now)
+    async def opened(self) -> Self:
+        """Create and index the folders; raises StorageRefused if the disk refuses."""
         try:
-            await queue.run(queue.steps, queue.files.survey)
+            await self.run(self.steps, self.files.survey)
         except BaseException:
-            await completed(queue.close())
+            await completed(self.close())
             raise
-        return queue
+        return self
 
     @classmethod
     def peeked(cls, folder: Path) -> tuple[QueueCounts, list[FailedJob]]:

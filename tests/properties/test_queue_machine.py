@@ -67,7 +67,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.claims.clear()
         self.rests.clear()
         self.queue = self.run(
-            FileQueue.open(self.root, PATIENT, self.clock, disk=FaultyDisk(), elapsed=self.clock.elapsed)
+            FileQueue(self.root, PATIENT, self.clock, disk=FaultyDisk(), elapsed=self.clock.elapsed).opened()
         )
         assert self.run(self.queue.recover()) == len(self.of("held"))
         for known in self.jobs.values():

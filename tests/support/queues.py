@@ -24,7 +24,7 @@ async def a_queue(kind: type[Queue], settings: QueueSettings | None = None, cloc
     """Open an empty queue of a kind in a folder of its own, without syncs; the caller closes it."""
     folder, elapsed = Path(mkdtemp(dir=_folder.name)), clock.elapsed if clock else time.monotonic
     settings, clock = settings or QueueSettings(), clock or FrozenClock()
-    queue = await kind.open(folder, settings, clock, disk=FaultyDisk(), elapsed=elapsed)
+    queue = await kind(folder, settings, clock, disk=FaultyDisk(), elapsed=elapsed).opened()
     assert isinstance(queue, kind)
     return queue
 

@@ -184,7 +184,7 @@ async def test_first_starts_are_not_refused(tmp_path: Path) -> None:
         (data / name).write_text(content, "utf-8")
     (data / "prompts").mkdir()
     (data / "chromadb").mkdir()
-    queue = await FileQueue.open(data / "queues", core.QueueSettings(), FrozenClock())
+    queue = await FileQueue(data / "queues", core.QueueSettings(), FrozenClock()).opened()
     await queue.enqueue(a_job())
     await queue.close()
     (data / "ledger.db").touch()

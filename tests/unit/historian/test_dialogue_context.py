@@ -100,7 +100,7 @@ async def test_nothing_new_rests_on_what_was_seen_already() -> None:
     ]
     judging = ScriptedChat(triaged(*rows))
     historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
-    assert await historian.triage(Dialogue(GROUP, window), await around(ledger, *window)) == []
+    assert await historian.statements(Dialogue(GROUP, window), await around(ledger, *window)) == []
     (asked,) = judging.asks
     assert (
         "<前情>\n周三 11:58 老齐(2000002)：我对花生过敏\n周三 11:59 老齐(2000002)：我对虾过敏\n</前情>" in asked.prompt
@@ -114,7 +114,7 @@ async def test_next_wednesday_is_counted_from_when_it_was_said() -> None:
     judging = ScriptedChat(triaged(remember=False))
     historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
     job_context = JobContext(monday.sent_at.astimezone(SHANGHAI), GROUP.scope, "", TANG, (TANG, QI))
-    await historian.triage(Dialogue(GROUP, (sunday, monday)), job_context)
+    await historian.statements(Dialogue(GROUP, (sunday, monday)), job_context)
     (asked,) = judging.asks
     assert "猫疫苗改到下周三 [下周三=2026年3月11日]" in asked.prompt
     assert "我下周三请假 [下周三=2026年3月18日]" in asked.prompt

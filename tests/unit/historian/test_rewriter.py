@@ -56,7 +56,7 @@ def saying(*told: Part, again: Answer | None = None) -> Puppet:
 
 async def triaged(model: Puppet) -> list[Statement]:
     """Let a historian read the dialogue."""
-    return await historian(model).triage(Dialogue(GROUP, LINES), JOB_CONTEXT)
+    return await historian(model).statements(Dialogue(GROUP, LINES), JOB_CONTEXT)
 
 
 async def test_a_statement_has_its_lines_as_quotes_and_one_voice() -> None:
@@ -104,7 +104,7 @@ async def test_a_retry_keeps_what_the_first_answer_replaces() -> None:
     right = statement(1, "小北(2000002)对花生过敏", [BEI.id], BEI.id)
     model = saying(wrong, again=lambda question: shaped(question, right))
     context = replace(JOB_CONTEXT, neighbours=(old,))
-    (mended,) = await historian(model).triage(Dialogue(GROUP, LINES), context)
+    (mended,) = await historian(model).statements(Dialogue(GROUP, LINES), context)
     assert (mended.text, mended.replaces) == ("小北(2000002)对花生过敏", old.id)
 
 
@@ -114,7 +114,7 @@ async def test_a_change_kept_as_it_was_said_is_a_change() -> None:
     context = replace(JOB_CONTEXT, neighbours=(old, replace(old, id="other", sender_id=TANG.id)))
     for number, replaced in ((1, old.id), (2, "")):
         told = statement(1, "小北(2000002)对花生过敏，阿棠(2000001)知道", [BEI.id], BEI.id, lines=[3], replaces=number)
-        (found,) = await historian(saying(told)).triage(Dialogue(GROUP, LINES), context)
+        (found,) = await historian(saying(told)).statements(Dialogue(GROUP, LINES), context)
         assert (found.text, found.is_absolute) == ("小北(2000002)：“我对花生过敏，聚餐避开”", False)
         assert (found.subjects, found.replaces) == ((BEI.id,), replaced)
 
@@ -138,7 +138,7 @@ async def test_an_observation_cites_the_lines_of_its_turn() -> None:
     """A statement made of an observation rests on lines of the turn and has their sender's voice."""
     turn = Turn(GROUP, observations=["小北不能吃花生"], recent_messages=LINES, message_ids=["m2"])
     told = statement(1, "小北(2000002)对花生过敏，聚餐避开", [BEI.id], BEI.id, lines=[3])
-    (found,) = await historian(saying(told)).rewrite(turn, JOB_CONTEXT)
+    (found,) = await historian(saying(told)).statements(turn, JOB_CONTEXT)
     assert (found.speaker, [one.message_id for one in found.quotes]) == (BEI.id, ["m3"])
     assert found.message_ids == ("m2", "m3")
 
@@ -147,7 +147,7 @@ async def test_an_observation_that_no_line_carries_stays_the_bots_note() -> None
     """Without a line that carries it the observation is what the bot noted, whomever the model names."""
     turn = Turn(GROUP, observations=["小北是群主"], recent_messages=LINES)
     told = statement(1, "小北(2000002)是群主", [BEI.id], BEI.id, lines=[2])
-    (found,) = await historian(saying(told)).rewrite(turn, JOB_CONTEXT)
+    (found,) = await historian(saying(told)).statements(turn, JOB_CONTEXT)
     assert (found.speaker, found.quotes) == ("", (Quote("", "", "小北是群主"),))
 
 
@@ -155,7 +155,7 @@ async def test_a_refused_observation_is_kept_as_it_is() -> None:
     """A provider that refuses is asked once more without the lines around; then the observation is the bot's note."""
     turn = Turn(GROUP, observations=["阿棠怕黑"], recent_messages=LINES)
     model = Puppet(refuses={REWRITE: PermanentError("不行")})
-    (found,) = await historian(model).rewrite(turn, JOB_CONTEXT)
+    (found,) = await historian(model).statements(turn, JOB_CONTEXT)
     assert (found.text, found.is_absolute) == ("机器人记：阿棠怕黑", False)
     assert model.count(REWRITE) == 2
     assert LINES[0].text not in model.asked[-1].prompt

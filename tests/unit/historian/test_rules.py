@@ -45,7 +45,7 @@ async def test_a_line_is_kept_whole_as_it_was_said() -> None:
     """Nothing is inserted into a line or cut from it; a reply is kept with the line that it answers."""
     asked = a_message("火锅还是烧烤", id="m1")
     said = a_message("那就定火锅，明天七点", id="m2", reply_to="m1")
-    found = await RuleHistorian().triage(Dialogue(GROUP, [asked, said]), JOB_CONTEXT)
+    found = await RuleHistorian().statements(Dialogue(GROUP, [asked, said]), JOB_CONTEXT)
     (statement,) = found
     assert [(one.message_id, one.text) for one in statement.quotes] == [("m1", asked.text), ("m2", said.text)]
     assert statement.text == "阿棠(2000001)：“火锅还是烧烤” 阿棠(2000001)：“那就定火锅，明天七点”"
@@ -55,7 +55,7 @@ async def test_a_line_is_kept_whole_as_it_was_said() -> None:
 async def test_what_lasts_of_the_sender_is_about_them() -> None:
     """A short lasting fact of the sender is kept and has them as its subject; a passing one has no subject."""
     lines = [a_message("我不吃辣", id="m1"), a_message("我明天去北京出差", id="m2")]
-    lasting, passing = await RuleHistorian().triage(Dialogue(GROUP, lines), JOB_CONTEXT)
+    lasting, passing = await RuleHistorian().statements(Dialogue(GROUP, lines), JOB_CONTEXT)
     assert (lasting.kind, lasting.subjects) == ("preference", ("2000001",))
     assert passing.subjects == ()
 
@@ -77,14 +77,14 @@ async def test_who_introduces_themselves_speaks_of_themselves(name: str, line: s
     """A line that begins with its sender's own name and names nobody else lasts, and is about its sender."""
     context = replace(JOB_CONTEXT, people=(Person("2000002", "小北"),))
     message = a_message(line, replace(GROUP, user_name=name))
-    (said,) = await RuleHistorian().triage(Dialogue(GROUP, [message]), context)
+    (said,) = await RuleHistorian().statements(Dialogue(GROUP, [message]), context)
     assert (said.kind, said.subjects) == (("knowledge", ("2000001",)) if is_about_them else ("event", ()))
 
 
 async def test_an_observation_is_the_bots_note() -> None:
     """Without a model an observation of a chat plugin is kept as it is, as what the bot noted."""
     odd = "鹿鹿(1048826755)🦌(请假中)：房租每月初转，大橘是猫"
-    (statement,) = await RuleHistorian().rewrite(Turn(GROUP, observations=[odd], message_ids=["m1"]), JOB_CONTEXT)
+    (statement,) = await RuleHistorian().statements(Turn(GROUP, observations=[odd], message_ids=["m1"]), JOB_CONTEXT)
     assert statement.text == f"机器人记：{odd}"
     assert (statement.speaker, statement.quotes) == ("", (Quote("", "", odd),))
 

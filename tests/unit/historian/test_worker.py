@@ -39,18 +39,15 @@ class ScriptedHistorian:
         self.reactions = reactions
         self.seen: list[str] = []
 
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+    async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
         """Return each observation."""
-        for text in turn.observations:
+        assert isinstance(work, Turn)
+        for text in work.observations:
             self.seen.append(text)
             reaction = self.reactions.get(text, lambda: None)()
             if asyncio.iscoroutine(reaction):
                 await reaction
-        return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
-
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return nothing."""
-        return []
+        return [Statement(text, speaker=work.scene.user_id) for text in work.observations]
 
 
 class CommittingLater(Wrapping):
@@ -132,12 +129,13 @@ async def test_a_job_knows_its_last_try() -> None:
     class Told(ScriptedHistorian):
         """A historian that records which attempts were the last."""
 
-        async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+        async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
             """Record, and time out on all other attempts."""
+            assert isinstance(work, Turn)
             self.seen.append(str(job_context.is_last_try))
             if not job_context.is_last_try:
                 raise TooSlow
-            return [Statement(text) for text in turn.observations]
+            return [Statement(text) for text in work.observations]
 
     historian = Told()
     async with at_work(historian, retries=1) as (queue, _, worker):

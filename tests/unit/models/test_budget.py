@@ -58,15 +58,11 @@ class Says:
         """Use this statement or error."""
         self.said = said
 
-    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+    async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
         """Return the statement."""
         if isinstance(self.said, Exception):
             raise self.said
         return [Statement(self.said)]
-
-    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return the statement."""
-        return await self.rewrite(Turn(GROUP), job_context)
 
 
 def limited(limit: int, clock: FrozenClock | None = None) -> tuple[Budget, Housekeeping]:
@@ -157,12 +153,14 @@ async def test_the_rules_go_on_without_a_model() -> None:
     """Rules are used if no model may be called, but not if a model is unavailable."""
     budget, _ = limited(0)
     spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget)
-    assert [one.text for one in await spent.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["rules"]
-    assert [one.text for one in await spent.triage(TALK, JOB_CONTEXT)] == ["rules"]
+    assert [one.text for one in await spent.statements(Turn(GROUP), JOB_CONTEXT)] == ["rules"]
+    assert [one.text for one in await spent.statements(TALK, JOB_CONTEXT)] == ["rules"]
     well = BackedHistorian(Says("model"), Says("rules"), budget)
-    assert [one.text for one in await well.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["model"]
+    assert [one.text for one in await well.statements(Turn(GROUP), JOB_CONTEXT)] == ["model"]
     with pytest.raises(UnavailableError, match="away"):
-        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget).rewrite(Turn(GROUP), JOB_CONTEXT)
+        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget).statements(
+            Turn(GROUP), JOB_CONTEXT
+        )
 
 
 async def test_what_the_first_look_passes_over_costs_nothing() -> None:
@@ -170,9 +168,9 @@ async def test_what_the_first_look_passes_over_costs_nothing() -> None:
     budget, _ = limited(20)
     unasked = Says(AssertionError("asked"))
     passed_over = BackedHistorian(unasked, unasked, budget)
-    assert [await passed_over.triage(Dialogue(GROUP, ()), JOB_CONTEXT) for _ in range(20)] == [[]] * 20
+    assert [await passed_over.statements(Dialogue(GROUP, ()), JOB_CONTEXT) for _ in range(20)] == [[]] * 20
     assert budget.take(GROUP.scope)
-    assert (await BackedHistorian(Says("model"), Says("rules"), budget).triage(TALK, JOB_CONTEXT)) == [
+    assert (await BackedHistorian(Says("model"), Says("rules"), budget).statements(TALK, JOB_CONTEXT)) == [
         Statement("model")
     ]
 
@@ -192,18 +190,18 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
     class Asks(Says):
         """A historian that makes a call."""
 
-        async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+        async def statements(self, work: Turn | Dialogue, job_context: JobContext) -> list[Statement]:
             """Make a call and return the statement."""
             await BudgetedChat(CallerChat(chat, PATIENCE, budget.count), Breaker("historian"), budget).ask(ASK)
-            return await super().rewrite(turn, job_context)
+            return await super().statements(work, job_context)
 
     backed = BackedHistorian(Asks("model"), Says("rules"), budget)
     other = JobContext(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
-    said = [(await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text for _ in range(12)]
+    said = [(await backed.statements(Turn(GROUP), JOB_CONTEXT))[0].text for _ in range(12)]
     assert said == ["model"] * 12, "alone, a place may take what there is"
-    assert [(await backed.rewrite(Turn(OTHER_GROUP), other))[0].text for _ in range(4)] == ["model"] * 4
-    assert (await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text == "rules"
-    assert (await backed.rewrite(Turn(OTHER_GROUP), other))[0].text == "model"
+    assert [(await backed.statements(Turn(OTHER_GROUP), other))[0].text for _ in range(4)] == ["model"] * 4
+    assert (await backed.statements(Turn(GROUP), JOB_CONTEXT))[0].text == "rules"
+    assert (await backed.statements(Turn(OTHER_GROUP), other))[0].text == "model"
 
 
 async def test_a_restart_does_not_begin_a_new_day() -> None:

@@ -26,7 +26,9 @@ async def reopen(root: Path, clock: FrozenClock) -> AsyncIterator[Open]:
     opened: list[FileQueue] = []
 
     async def start(**bounds: float) -> FileQueue:
-        opened.append(await FileQueue.open(root, QueueSettings.model_validate(bounds), clock, elapsed=clock.elapsed))
+        opened.append(
+            await FileQueue(root, QueueSettings.model_validate(bounds), clock, elapsed=clock.elapsed).opened()
+        )
         return opened[-1]
 
     yield start

@@ -52,7 +52,7 @@ class World:
     async def reopen(self) -> None:
         """Restart after a crash with the same files and a working disk."""
         self.disk = FaultyDisk()
-        self.queue = await FileQueue.open(self.root, SETTINGS, self.clock, disk=self.disk)
+        self.queue = await FileQueue(self.root, SETTINGS, self.clock, disk=self.disk).opened()
         self.claim = None
         await self.queue.recover()
 
@@ -113,7 +113,7 @@ async def prune(world: World) -> None:
 
 async def restart(world: World) -> None:
     """Restart, clean up the folders and recover claimed jobs."""
-    world.queue = await FileQueue.open(world.root, SETTINGS, world.clock, disk=world.disk)
+    world.queue = await FileQueue(world.root, SETTINGS, world.clock, disk=world.disk).opened()
     world.claim = None
     await world.queue.recover()
 
@@ -161,7 +161,7 @@ async def a_world(root: Path, way: str) -> World:
         lay(root / "pending" / str(JobName(0, CORRUPT, 0)), b'{"half')
     (root / "processing").mkdir()
     disk = FragileDisk(*(root / folder for folder in FOLDERS))
-    world = World(root, disk, await FileQueue.open(root, SETTINGS, clock, disk=disk), clock)
+    world = World(root, disk, await FileQueue(root, SETTINGS, clock, disk=disk).opened(), clock)
     world.accepted = {FIRST.id, SECOND.id, BURIED.id}
     if WAYS[way][0]:
         await world.take()

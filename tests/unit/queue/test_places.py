@@ -39,7 +39,7 @@ class StuckDisk(FaultyDisk):
 async def opened(root: Path, disk: FaultyDisk) -> FileQueue:
     """Open a queue on a disk."""
     clock = FrozenClock()
-    return await FileQueue.open(root, QueueSettings(), clock, disk=disk, elapsed=clock.elapsed)
+    return await FileQueue(root, QueueSettings(), clock, disk=disk, elapsed=clock.elapsed).opened()
 
 
 async def in_time(step: Awaitable[Any]) -> Any:

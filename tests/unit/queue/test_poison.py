@@ -19,7 +19,7 @@ HANDS = 2  # number of jobs that a process claims at once
 async def opened(root: Path, retries: int) -> FileQueue:
     """Open the queue as a new process does."""
     settings = QueueSettings(job_max_retries=retries)
-    queue = await FileQueue.open(root, settings, FrozenClock(), disk=FaultyDisk())
+    queue = await FileQueue(root, settings, FrozenClock(), disk=FaultyDisk()).opened()
     await queue.recover()
     return queue
 

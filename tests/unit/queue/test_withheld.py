@@ -19,7 +19,7 @@ from tests.support.disk import Fault, FaultyDisk
 async def test_withdrawing_from_a_job_that_cannot_be_read_now_is_refused(tmp_path: Path, code: int):
     """Withdrawing from a job that cannot be read is refused, and works when repeated."""
     disk = FaultyDisk()
-    queue = await FileQueue.open(tmp_path, QueueSettings(), FrozenClock(), disk=disk)
+    queue = await FileQueue(tmp_path, QueueSettings(), FrozenClock(), disk=disk).opened()
     await queue.enqueue(a_job(recent_messages=[a_message("说错了", id="m1")]))
     disk.arm(Fault(1, code))
     with pytest.raises(StorageRefused):

@@ -89,7 +89,7 @@ async def test_a_half_made_backup_is_removed(tmp_path: Path, is_there: bool) -> 
     """If one part cannot be copied, the others are removed and the target is as before."""
     data, copy = tmp_path / "data", tmp_path / "copy"
     clock = FrozenClock()
-    queue = await FileQueue.open(data / "queues", QueueSettings(), clock)
+    queue = await FileQueue(data / "queues", QueueSettings(), clock).opened()
     await queue.enqueue(a_job())
     if is_there:
         copy.mkdir()
