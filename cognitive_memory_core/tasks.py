@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from concurrent.futures import Executor
 from typing import Any, TypeVar
 
@@ -123,9 +123,7 @@ class BackgroundLoop:
         task, self._task = self._task, None
         if self._restart:
             self._restart.cancel()
-        if task:
-            task.cancel()
-            await asyncio.wait({task})
+        await ended({task} if task else ())
         return task is not None
 
     def _begin(self) -> None:
@@ -217,21 +215,25 @@ async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> 
     takes more than ``limit`` seconds is cancelled; then asyncio.TimeoutError is raised.
     """
     task = asyncio.ensure_future(work)
+    done = set[asyncio.Task[T]]()
     try:
         done, _ = await asyncio.wait({task}, timeout=limit)
-        if not done:
-            task.cancel()
-            await asyncio.wait({task})
-    except asyncio.CancelledError:
-        task.cancel()
-        await asyncio.wait({task})
+    finally:
+        await ended({task} - done)
         seen(task)
-        raise
     if not task.cancelled():
         return task.result()
     if not done:
         raise asyncio.TimeoutError
     raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
+
+
+async def ended(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
 
 
 async def completed(work: Awaitable[T]) -> T:

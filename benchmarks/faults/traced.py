@@ -244,8 +244,8 @@ async def _warm_up(data: Path) -> None:
 def _in_one_thread(make: Callable[..., None]) -> Callable[..., None]:
     """Let a queue write arrivals in the thread of its steps: strace counts calls per thread."""
 
-    def made(queue: FileQueue, *args: object) -> None:
-        make(queue, *args)
+    def made(queue: FileQueue, *args: object, **options: object) -> None:
+        make(queue, *args, **options)
         queue.writers = queue.steps
 
     return made

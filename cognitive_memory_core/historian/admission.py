@@ -32,7 +32,6 @@ class Admission:
     elapsed: Callable[[], float] = time.monotonic
     refused: int = field(default=0, init=False)
     _full_at: dict[Hashable, float] = field(default_factory=dict[Hashable, float], init=False)
-    _sweep_at: int = field(default=MANY, init=False)
     _logged_at: float = field(default=-math.inf, init=False)
 
     def admit_turn(self, scene: Scene) -> None:
@@ -72,6 +71,5 @@ class Admission:
                 raise QueueFull(said.format(whose=whose, limit=math.ceil(rate), seconds=math.ceil(wait)))
             full_at[key] = full + interval
         self._full_at |= full_at
-        if len(self._full_at) > self._sweep_at:
+        if len(self._full_at) > MANY:
             self._full_at = {key: full for key, full in self._full_at.items() if full > now}
-            self._sweep_at = max(2 * len(self._full_at), MANY)

@@ -27,7 +27,7 @@ from ..store.facts import FactBook, PendingFacts
 from ..store.ledger import Ledger
 from ..store.names import NameBook
 from ..store.profiles import ProfileIndex
-from ..tasks import BackgroundLoop, ErrorState, completed, latest
+from ..tasks import BackgroundLoop, ErrorState, completed, ended, latest
 from ..text.cleaning import described
 from ..text.names import clean_name
 from ..text.retelling import WithdrawnClaim
@@ -261,7 +261,7 @@ class ProfileMerging:
         """Run no merge during the ``with`` block; a merge that is writing its profile finishes the write first."""
         self._suspensions += 1
         try:
-            await self._cancel()
+            await ended(self._merges)
             yield
         finally:
             self._suspensions -= 1
@@ -295,19 +295,12 @@ class ProfileMerging:
         try:
             await asyncio.wait(merges)
         finally:
-            await self._cancel()
+            await ended(merges)
+            self._merges = set()
         self.nudge()
         if failure := next(filter(None, (one.exception() for one in merges if not one.cancelled())), None):
             raise failure
         return POLL
-
-    async def _cancel(self) -> None:
-        """Cancel the running merges and wait until they have ended."""
-        merges, self._merges = self._merges, set()
-        for one in merges:
-            one.cancel()
-        if merges:
-            await asyncio.wait(merges)
 
     async def _merge(self, key: ProfileKey, room: asyncio.Semaphore) -> None:
         """Merge a profile and record a failure, which does not count if it cannot be recorded."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -42,12 +41,11 @@ class NameObserver:
         """Start without an error."""
         self.trouble = ErrorState("profile names")
         self._noted: dict[tuple[Scope, str], Alias] = {}  # of each person in each place, as it was written last
-        self._writing = asyncio.Lock()  # whoever notes a name that is being written waits until it can be read
         register_cache(self)
 
     def clear_caches(self) -> None:
-        """Drop what was written: it may be erased."""
-        self._noted.clear()
+        """Drop what was written, also by a write under way: it may be erased."""
+        self._noted = {}
 
     async def note(self, seen: Sequence[Seen]) -> None:
         """Store the names of scenes. Raises StorageRefused, UnavailableError of the name book.
@@ -88,22 +86,12 @@ class NameObserver:
 
         A former name is not noted, and neither is one that is refused, because its person was erased since.
         """
-        async with self._writing:
-            unknown = [one for one in sightings if not self._is_noted(one)]
-            if len(self._noted) > MOST_NOTED:
-                self._noted.clear()
-            for one in unknown:  # before an erasure that begins meanwhile
-                before = self._noted.get((one.scope, one.user_id), one)  # newer, if a job notes an older line
-                self._noted[one.scope, one.user_id] = max(one, before, key=lambda alias: alias.last_seen_at)
-            try:
-                standing = await self.names.note_all(unknown) if unknown else {}
-            except BaseException:
-                self._noted.clear()
-                raise
-            for one in unknown:
-                if one not in standing and self._noted.get((one.scope, one.user_id)) is one:
-                    del self._noted[one.scope, one.user_id]
-            return [alias for alias, is_new in standing.items() if is_new]
+        if len(self._noted) > MOST_NOTED:
+            self.clear_caches()
+        noted, unknown = self._noted, [one for one in sightings if not self._is_noted(one)]
+        standing = await self.names.note_all(unknown) if unknown else {}
+        noted.update({(alias.scope, alias.user_id): alias for alias in standing})
+        return [alias for alias, is_new in standing.items() if is_new]
 
     def _is_noted(self, alias: Alias) -> bool:
         """Return whether a person had this name already when it was written, less than an hour before."""

@@ -25,11 +25,10 @@ class UnwrittenMessages:
         self._capacity = capacity
         self._place_capacity = place_capacity
         self._places: dict[Scope, deque[_Numbered]] = {}  # in the order in which they are served; none is empty
-        self._held = 0
 
     def __len__(self) -> int:
         """Return the number of messages."""
-        return self._held
+        return sum(map(len, self._places.values()))
 
     def __iter__(self) -> Iterator[Message]:
         """Return the messages of all places."""
@@ -40,17 +39,15 @@ class UnwrittenMessages:
         lines = self._places.setdefault(message.scene.scope, deque())
         self.newest += 1
         lines.append((self.newest, message))
-        self._held += 1
         if len(lines) > self._place_capacity:
             crowded = lines
-        elif self._held > self._capacity:
+        elif len(self) > self._capacity:
             crowded = max(self._places.values(), key=len)
         else:
             return True
         scope = crowded.popleft()[1].scene.scope
         if not crowded:
             del self._places[scope]
-        self._held -= 1
         self.dropped += 1
         return False
 
@@ -77,7 +74,6 @@ class UnwrittenMessages:
             lines = self._places.pop(scope, None)
             while lines and id(lines[0][1]) in identities:  # withdrawn ones are gone already
                 lines.popleft()
-                self._held -= 1
             if lines:
                 self._places[scope] = lines
 
@@ -88,7 +84,6 @@ class UnwrittenMessages:
             for scope, lines in self._places.items()
         }
         self._places = {scope: lines for scope, lines in kept.items() if lines}
-        self._held = sum(map(len, self._places.values()))
 
     def name(self, scene: Scene) -> None:
         """Put the names of a scene's person and group on their messages that have none."""

@@ -13,12 +13,11 @@ from ..domain.scope import log_fields
 from ..errors import CognitiveMemoryError, PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
 from ..queue.job_queue import Claim, FileQueue
 from ..settings.schema import Live, Settings
-from ..tasks import BackgroundLoop, ErrorState, isolated
+from ..tasks import FIRST_PAUSE, LONGEST_PAUSE, BackgroundLoop, ErrorState, ended, isolated
 from ..text.cleaning import described
 from .pipeline import Pipeline
 
 log = logging.getLogger(__name__)
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds
 SHORTEST_POLL = 0.05
 LONGEST_QUEUE_PAUSE = 30.0  # seconds between two tries while the queue or the disk is unavailable
 NAME = "HistorianWorker"
@@ -94,7 +93,7 @@ class HistorianWorker:
         await self.loop.stop()
         if self._running:
             await asyncio.wait(self._running, timeout=self._settings.current.historian.shutdown_seconds)
-        await self._cancel()
+        await ended(self._running)
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
@@ -102,18 +101,11 @@ class HistorianWorker:
         self._suspensions += 1
         try:
             async with self._claiming:
-                await self._cancel()
+                await ended(self._running)
             yield
         finally:
             self._suspensions -= 1
             self.nudge()
-
-    async def _cancel(self) -> None:
-        """Cancel the running jobs, which put themselves back."""
-        for task in self._running:
-            task.cancel()
-        if self._running:
-            await asyncio.wait(self._running)
 
     async def _round(self) -> float:
         """Claim due jobs; first look for job files that other processes added, unless a nudge started this round."""
