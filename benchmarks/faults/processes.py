@@ -21,6 +21,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.disk import TRIES, Disk
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.job import JobContext
+from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.historian.rules import RuleHistorian
 from cognitive_memory_core.queue import codec
 from tests.support.waiting import until
@@ -143,14 +144,14 @@ def f7(extent: Extent) -> Row:
 
 async def poison(data: str) -> None:
     """Process all jobs; one of them ends the process."""
-    harmless = RuleHistorian.rewrite
+    harmless = RuleHistorian.statements
 
-    async def deadly(self: RuleHistorian, turn: core.Turn, job_context: JobContext) -> list[Statement]:
-        if any(POISON_TEXT in said for said in turn.observations):
+    async def deadly(self: RuleHistorian, work: core.Turn | Dialogue, job_context: JobContext) -> list[Statement]:
+        if isinstance(work, core.Turn) and any(POISON_TEXT in said for said in work.observations):
             os._exit(9)
-        return await harmless(self, turn, job_context)
+        return await harmless(self, work, job_context)
 
-    RuleHistorian.rewrite = deadly
+    RuleHistorian.statements = deadly
     async with core.CognitiveMemory.open(IMPATIENT, Path(data)) as memory:
         await memory.drain(PATIENCE)
 

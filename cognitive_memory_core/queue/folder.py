@@ -222,10 +222,8 @@ class JobFolder:
             entry.memo = None
             if entry.state != PROCESSING:
                 self.order.move(entry, None)
-        elif rest:
-            if entry.memo is not None:
-                self.label(entry, rest)
-            self.order.resize(entry, len(rest))
+        elif rest and entry.memo is not None:
+            self.label(entry, rest)
         return rest is not None
 
     def erase(self, entries: Iterable[JobEntry], cleaning: Cleaning) -> int:

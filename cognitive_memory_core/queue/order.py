@@ -96,12 +96,6 @@ class JobOrder:
         """Return how many jobs wait or are being written, in all and in the scope, and the bytes of all of them."""
         return sum(len(self._of[state]) for state in _OPEN), len(self._lines.get(scope, ())), self._bytes
 
-    def resize(self, entry: JobEntry, size: int) -> None:
-        """Note that a job's file has another size."""
-        with self._mutex:
-            self._bytes += (size - entry.size) * (entry.state in _OPEN)
-            entry.size = size
-
     def move(self, entry: JobEntry, state: str | None) -> None:
         """Put a job into a state, or for None remove it, which a second call does not do again."""
         with self._mutex:
