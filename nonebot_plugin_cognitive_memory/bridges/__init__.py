@@ -44,12 +44,9 @@ def attach(name: str) -> None:
             raise NotAttachedError(replies.chat_plugins.UNKNOWN.format(names=known))  # noqa: TRY301  # refused as the others
         add_lender(name, lent)
         logger.info(replies.log.logged(replies.chat_plugins.ATTACHED.format(name=name, version=version)))
-    except NotAttachedError as refused:
-        logger.warning(replies.log.logged(replies.chat_plugins.REFUSED.format(name=name, reason=refused)))
-    except Exception as unforeseen:  # noqa: BLE001  # a start-up hook that raises would end the bot
-        logger.warning(
-            replies.log.logged(replies.chat_plugins.REFUSED.format(name=name, reason=type(unforeseen).__name__))
-        )
+    except Exception as refused:  # noqa: BLE001  # a start-up hook that raises would end the bot
+        reason = str(refused) if isinstance(refused, NotAttachedError) else type(refused).__name__
+        logger.warning(replies.log.logged(replies.chat_plugins.REFUSED.format(name=name, reason=reason)))
 
 
 get_driver().on_startup(attach_chosen)
