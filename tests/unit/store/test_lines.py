@@ -137,14 +137,16 @@ def test_the_name_and_day_of_a_line_are_not_said_by_those_round_it() -> None:
     assert set(worths("阿棠", lines)) == {"好"}
 
 
-def test_what_one_person_remarks_alone_in_private_lends_nothing() -> None:
-    """What one person remarks alone in a private chat lends no words to other remarks; an answered remark does."""
+def test_what_one_person_remarks_alone_in_private_lends_less() -> None:
+    """A remark alone in a private chat lends its session nothing, its neighbours less than an answered one does."""
     remarks = (a_line("去学陶艺", scene=PRIVATE), a_line("好", 1, scene=PRIVATE))
     answered = (remarks[0], a_line("好", 1, scene=PRIVATE, is_bot=True))
     for weights in (SESSION, WINDOW):
-        assert set(worths("陶艺", remarks, weights=weights)) == {"去学陶艺"}
         assert set(worths("陶艺", answered, weights=weights)) == {"去学陶艺", "好"}
         assert set(worths("陶艺", a_talk("去学陶艺", "好"), weights=weights)) == {"去学陶艺", "好"}
+    assert set(worths("陶艺", remarks, weights=SESSION)) == {"去学陶艺"}
+    alone, told = (worths("陶艺", lines, weights=WINDOW)["好"] for lines in (remarks, answered))
+    assert 0.0 < alone < told
 
 
 def test_the_parts_of_a_score_add_up_to_it() -> None:
