@@ -55,7 +55,7 @@ class BeliefSearch:
         said = clean_text(query[:BELIEF_QUERY]).strip()
         vector = await vector_of(self.embedder, said) if said else None
         hits = await self.vectors.database.read(self._ranked, scope, said, vector)
-        return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
+        return [hit for hit in hits if hit.score >= threshold][:limit]
 
     def of_turn(self, connection: Snapshot, scope: Scope, said: str, vector: Vector | None) -> list[Belief]:
         """Return up to :data:`MOST_SHOWN` beliefs of a place to show, the most relevant and strongest first.
@@ -136,22 +136,20 @@ class ProfileReader:
         return await self.names.book.database.read(self._permitted, scene, keys)
 
     async def search(
-        self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
+        self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int = MAX_RESULTS
     ) -> list[ProfileHit]:
         """Find profiles that match a query, best first, among those that the scene may read.
 
-        Returns at most ``top_k`` (None: ``query.profile_top_k``; never above 200) of relevance ``query.min_relevance``
-        and 0.15 or more. A query that is exactly a name or id puts that profile first, with relevance 1. In a group,
-        "user" includes members. An unavailable embedder or index makes the result smaller and raises no error.
+        Returns at most ``top_k`` of relevance ``query.min_relevance`` and 0.15 or more. A query that is exactly a name
+        or id puts that profile first, with relevance 1. In a group, "user" includes members. An unavailable embedder or
+        index makes the result smaller and raises no error.
         """
         said = clean_text(query[:QUERY_LENGTH]).strip()
         if not query_terms(said):
             return []
         vector = await vector_of(self.embedder, said)
-        wanted = self.settings.current.query.profile_top_k if top_k is None else top_k
-        most = min(max(wanted, 0), MAX_RESULTS)
         try:
-            reading = self.names.book.database.read(self._found, scene, said, vector, entity_type, most)
+            reading = self.names.book.database.read(self._found, scene, said, vector, entity_type, top_k)
             return await with_timeout(PATIENCE, reading)
         except AWAY:
             return []
@@ -222,7 +220,7 @@ class ProfileReader:
         said: str,
         vector: Vector | None,
         entity_type: EntityType | None,
-        most: int,
+        top_k: int,
     ) -> list[ProfileHit]:
         """Rank the profiles that the scene may read, by the text that it may see: redacted words never match.
 
@@ -250,7 +248,7 @@ class ProfileReader:
         best = [hit for _, hit in hits if hit.score >= floor]
         if scene.kind == "group" and entity_type != "member":  # of a member and a shared profile only the better one
             best = list({hit.profile.key.user_id: hit for hit in reversed(best)}.values())[::-1]
-        best = best[:most]
+        best = best[:top_k]
         present = self.names.present(connection, [hit.profile for hit in best])
         return [replace(hit, profile=profile) for hit, profile in zip(best, present, strict=True)]
 

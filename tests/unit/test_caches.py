@@ -63,7 +63,7 @@ async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, wh
     """After a person or a place is forgotten, the caches of texts and names are empty."""
     async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
-        assert filled() >= {"callnames", "clean_name", "mentions", "found_event", "found_message"}
+        assert filled() >= {"callnames", "clean_name", "mentions", "read"}
         holders = [one for one in gc.get_objects() if isinstance(one, CurrentNames)]
         assert any(one._read for one in holders)
         await (memory.forget_scene(TANG) if whole_place else memory.forget_user(TANG, TANG.user_id))

@@ -168,9 +168,10 @@ class Corpora:
             yield rows
             began = connection.began if isinstance(connection, SnapshotConnection) else 0.0
             with self._lock:
-                if rows.bytes > self.limit or began <= self._cleared_at:  # or erased data could be held
+                taken = rows.bytes
+                if taken > self.limit or began <= self._cleared_at:  # or erased data could be held
                     self._held.pop(key, None)
-                while rows.bytes != counted and self.bytes > self.limit:
+                while taken != counted and self.bytes > self.limit:
                     self._held.popitem(last=False)
 
 

@@ -44,6 +44,8 @@ def sql_filter(read_filter: ReadFilter) -> Filter:
     )
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=256)
 def message_filter(read_filter: ReadFilter) -> Filter:
     """Compile a read filter over ``messages e``; a line of the bot belongs to the person whom it addresses."""
     return joined(
@@ -97,15 +99,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Corpus(Generic[T]):
-    """Events, or messages: how they are stored, and their access rule.
-
-    ``standing`` is the SQL condition of rows that may be shown at all.
-    """
+    """Events, or messages: how they are stored, and their access rule, as SQL and for an object."""
 
     stored: Columns[T]
     filter_of: Callable[[ReadFilter], Filter]
     admits: Callable[[ReadFilter, T], bool]
-    standing: str = "TRUE"
 
     @cached_property
     def columns(self) -> str:
@@ -122,10 +120,12 @@ class Corpus(Generic[T]):
         table = self.stored.table
         found = kept(connection, (table, read_filter))  # None: not admitted, or gone
         if missing := [seq for seq in seqs if seq not in found]:
-            query = select(self.columns, f"{table} e", f"e.seq IN {LISTED} AND {self.standing}")
-            found |= dict.fromkeys(missing) | self.admitted(read_filter, connection.execute(query, (listed(missing),)))
+            clause, values = self.filter_of(read_filter)
+            query = select(self.columns, f"json_each(?) j CROSS JOIN {table} e", f"e.seq = j.value AND {clause}")
+            rows = connection.execute(query, (listed(missing), *values))
+            found |= dict.fromkeys(missing) | self.admitted(read_filter, rows)
         return {seq: item for seq in seqs if (item := found[seq]) is not None}
 
 
 EVENTS = Corpus(EVENT, sql_filter, ReadFilter.admits)
-MESSAGES = Corpus(MESSAGE, message_filter, ReadFilter.admits_line, NOT_HIDDEN)
+MESSAGES = Corpus(MESSAGE, message_filter, ReadFilter.admits_line)
