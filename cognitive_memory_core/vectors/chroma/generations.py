@@ -185,8 +185,8 @@ class Generations:
         self._close()
         try:
             number = self._location.number_in_use()
-            self._events = None if number is None else self._stored.open(number)
-            self._generation = None if self._events is None else _examined(number or 0, self._events)
+            if number is not None and (events := self._stored.open(number)) is not None:
+                self._generation, self._events = _examined(number, events), events
         except Exception as error:  # whatever the fault is, a new generation replaces this one
             self._close()
             if isinstance(error, _UNAVAILABLE) or getattr(error, "errno", None) in _EXHAUSTED:
