@@ -10,6 +10,7 @@ from typing import Any
 from nonebug import App
 
 import cognitive_memory_core as core
+from tests.support.builders import OPERATOR
 from tests.support.clock import NOON
 from tests.support.model_server import ModelServer, status
 
@@ -22,9 +23,9 @@ async def test_what_somebody_changed_meanwhile_is_not_forgotten(shown: Console) 
         event_id = first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
         corrected = await visitor.act("/memories/correct", id=event_id, text="阿棠(2000001) 喜欢科幻小说")
         assert "撤销这次更正" in corrected
-        [standing] = [one.id for one in await shown.memory.listings.events(_scene(), core.EventListing(), 50, 0)
+        [standing] = [one.id for one in await shown.memory.listings.events(OPERATOR, core.EventListing(), 50, 0)
                       if "科幻" in one.text]  # fmt: skip
-        again = await shown.memory.correct_event(_scene(), standing, "阿棠(2000001) 喜欢奇幻小说")
+        again = await shown.memory.correct_event(OPERATOR, standing, "阿棠(2000001) 喜欢奇幻小说")
         token = await visitor.form_token()
         for path, fields in (
             ("/memories/change", {"id": event_id, "action": "forget", "sure": "yes"}),
@@ -33,7 +34,7 @@ async def test_what_somebody_changed_meanwhile_is_not_forgotten(shown: Console) 
             answer = await visitor.send(path, form_token=token, **fields)
             assert answer.status_code == 409, path
             assert "喜欢奇幻小说" in answer.text
-        assert (await shown.memory.listings.event(_scene(), again.id)).retired_at is None
+        assert (await shown.memory.listings.event(OPERATOR, again.id)).retired_at is None
 
 
 async def test_lines_of_a_profile_by_hand(shown: Console) -> None:
@@ -142,10 +143,6 @@ async def test_the_doctor_tries_the_model_and_shows_no_answer(app: App, tmp_path
         assert "检查结果" in page
         assert server.asked
         assert "canary" not in page
-
-
-def _scene() -> core.Scene:
-    return core.Scene.operator()
 
 
 def _logged_by(room: str, record: Any) -> None:

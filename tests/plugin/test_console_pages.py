@@ -30,6 +30,7 @@ PAGES = (
     *("/report", "/report?examine=yes", "/prompts", "/records", "/suggestions", "/suggestions?group=20002"),
     "/question?place=group/20001&user_id=2000001&text=部署密钥什么时候换的",
 )
+ASKED = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
 
 
 async def test_every_page_is_shown_in_both_languages(shown: Console) -> None:
@@ -45,20 +46,20 @@ async def test_every_page_is_shown_in_both_languages(shown: Console) -> None:
 
 
 async def test_a_question_is_taken_apart(shown: Console) -> None:
-    """A tried question shows the context with tokens by section and each candidate's score; another weight moves it."""
-    asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
+    """A question shows its context with tokens, each candidate's and raw line's score; another weight moves it."""
     async with shown.visited() as visitor:
-        page = await visitor.look("/question", **asked)
+        page = await visitor.look("/question", **ASKED)
         assert "模型拿到的上下文" in page
         assert "部署密钥在 2026-03-06 换过" in page
         assert "排第一的是「" in page
         ranked = page.split('<span class="rank">1</span>', 1)[1].split("</li>", 1)[0]
         assert "送给模型了" in ranked
-        cramped = await visitor.look("/question", **asked, context_token_budget="200")
+        assert "字词" in page.split("<h2>原话 ", 1)[1].split("新的在保险柜里", 1)[1].split("</li>")[0]
+        cramped = await visitor.look("/question", **ASKED, context_token_budget="200")
         assert "没有送：token 用完了" in cramped
-        context = await shown.memory.context(_scene(), asked["text"])
+        context = await shown.memory.context(_scene(), ASKED["text"])
         assert f"{context.tokens} / " in page
-        none = await visitor.look("/question", **asked, auto_top_k="0")
+        none = await visitor.look("/question", **ASKED, auto_top_k="0")
         assert "名额满了" in none or "0 条候选" in none
         assert shown.memory._settings.current.query.auto_top_k  # nothing is stored
 
@@ -132,24 +133,14 @@ async def test_pages_with_nothing_on_them_say_what_can_be_done(shown: Console) -
         assert 'class="chart"' not in await visitor.look("/people/open", id="2999999")
 
 
-async def test_raw_lines_are_taken_apart(shown: Console) -> None:
-    """Each raw line that was considered has the parts of its score, and those that are not shown say why."""
-    asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
-    async with shown.visited() as visitor:
-        page = await visitor.look("/question", **asked)
-        line = page.split("<h2>原话 ", 1)[1].split("新的在保险柜里", 1)[1].split("</li>")[0]
-        assert "字词" in line
-
-
 async def test_why_something_was_not_recalled(shown: Console) -> None:
     """A memory that was expected is told to be elsewhere, forgotten, or no candidate."""
-    asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
     async with shown.visited() as visitor:
         elsewhere = first_id(await visitor.look("/memories", place="group/20002"))
-        assert "别处学到的" in await visitor.look("/question", **asked, event=elsewhere)
+        assert "别处学到的" in await visitor.look("/question", **ASKED, event=elsewhere)
         own = first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
         await visitor.act("/memories/change", id=own, action="forget", sure="yes")
-        assert "已经忘掉了" in await visitor.look("/question", **asked, event=own)
+        assert "已经忘掉了" in await visitor.look("/question", **ASKED, event=own)
 
 
 async def test_an_expected_memory_is_named_by_some_of_its_words(shown: Console) -> None:

@@ -50,7 +50,6 @@ nonebot.init(driver={driver!r}, log_level="INFO", localstore_data_dir="files")
 plugin = nonebot.load_plugin("nonebot_plugin_cognitive_memory")
 meta = plugin.metadata
 from nonebot_plugin_cognitive_memory import config, get_memory
-from nonebot.plugin import get_plugin_config
 answer = {{
     "name": meta.name,
     "type": meta.type,
@@ -62,7 +61,6 @@ answer = {{
     "heavy": sorted({{"chromadb", "openai", "numpy", "httpx", "sqlite3"}} & set(sys.modules)),
     "problem": config.setup.problem,
     "settings": [config.setup.settings.query.auto_top_k, config.setup.settings.agent, config.setup.settings.pins.max],
-    "config": get_plugin_config(meta.config) is not None,
 }}
 print("ANSWER" + json.dumps(answer))
 """

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from nonebot.adapters.onebot import v11
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.job import QueueCounts
@@ -45,13 +46,6 @@ def replying(text: str, said: str, speaker: int, user: int, group: int) -> Any:
     sender = {"user_id": speaker, "nickname": "小林", "card": "", "role": "member"}
     reply = {"time": 1, "message_type": "group", "message_id": 5, "real_id": 5, "sender": sender, "message": said}
     return message(text, user, group, reply=reply)
-
-
-def core_refusal() -> Exception:
-    """Return what an adapter raises when the platform refuses an API call."""
-    from nonebot.adapters.onebot import v11
-
-    return v11.ActionFailed()
 
 
 async def test_pins_stand_in_the_list(stage: Stage, group: int) -> None:
@@ -160,7 +154,7 @@ async def test_people_export_what_is_theirs_in_private(stage: Stage, group: int,
     await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢乌龙茶")
     assert "只能在私聊" in await stage.ask("/记忆 导出", user, group)
     if is_refused:
-        stage.answers |= {"upload_private_file": core_refusal(), "send_private_forward_msg": core_refusal()}
+        stage.answers |= {"upload_private_file": v11.ActionFailed(), "send_private_forward_msg": v11.ActionFailed()}
     said = "\n".join(await stage.hear(message("/记忆 导出", user)))
     assert ("喜欢乌龙茶" in said) is is_refused
     if not is_refused:
@@ -312,7 +306,7 @@ async def test_long_answers_are_forwarded_or_sent_in_parts(stage: Stage) -> None
     await say(stage.bot, event, text)
     assert [api for api, _ in stage.calls] == ["send_private_forward_msg"]
     stage.calls.clear()
-    stage.answers["send_private_forward_msg"] = core_refusal()
+    stage.answers["send_private_forward_msg"] = v11.ActionFailed()
     await say(stage.bot, event, text)
     sent = [data["message"].extract_plain_text() for api, data in stage.calls if api == "send_msg"]
     assert "\n".join(sent) == text
@@ -422,7 +416,7 @@ async def test_an_answer_that_cannot_be_sent_costs_one_line(stage: Stage, group:
     from nonebot_plugin_cognitive_memory import limits
 
     limits._warned._values.clear()
-    stage.answers["send_msg"] = core_refusal()
+    stage.answers["send_msg"] = v11.ActionFailed()
     await stage.bot.handle_event(message("/记忆 帮助", new_id(), group))
     assert [line for line in log if "没有发出去：ActionFailed" in line]
     assert not [line for line in log if line.startswith("ERROR")]
