@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from functools import partial
 from typing import Any, Literal, TypeVar
 
 from pydantic import SecretStr
@@ -47,7 +46,7 @@ async def chats_of(
         if twin:
             made[role] = twin
         elif wanted.model_name:
-            client = await opened_client(partial(ModelClient, wanted, role, budget.count), stack)
+            client = await opened_client(wanted, role, budget.count, stack)
             made[role] = BudgetedChat(OpenAIChat(wanted, client), Breaker(role), budget)
         elif lender and lender.lends_to(wanted):
             made[role] = lent_chat(lender, wanted, role, budget, stack)
@@ -75,8 +74,7 @@ def lent_chat(
             if former is None or lent != former[0]:
                 theirs = {"api_url": lent.api_url, "api_key": SecretStr(lent.api_key), "model_name": lent.model_name}
                 wanted = settings.model_copy(update=theirs)
-                made = partial(ModelClient, wanted, role, budget.count, lender=lent.lender, proxy=lent.proxy)
-                client = await opened_client(made, stack)
+                client = await opened_client(wanted, role, budget.count, stack, lender=lent.lender, proxy=lent.proxy)
                 former = lent, OpenAIChat(wanted, client)
                 breaker.renew()  # its failures were those of the former model
             return former[1]

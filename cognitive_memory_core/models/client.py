@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+import ssl
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from functools import partial
 from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -23,7 +25,7 @@ from ..sentences.models import told
 from ..settings.schema import ServedModel
 
 if TYPE_CHECKING:
-    from httpx import AsyncHTTPTransport
+    from openai import AsyncOpenAI
 
 EMBEDDING_LIMIT = 64 << 20
 CHAT_LIMIT = 2 << 20
@@ -59,7 +61,7 @@ _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}
 
 
 class ModelClient:
-    """A client for one model's address. Make it in a thread: it imports httpx and reads certificates.
+    """A client for one model's address. Make it in a thread: it imports openai and reads certificates.
 
     A fault of the settings is raised by the first request. Requests are not retried; the caller decides. Nothing from
     the environment is sent; HTTPS_PROXY is used for https addresses only, where the proxy cannot read the content.
@@ -81,13 +83,14 @@ class ModelClient:
         """
         from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415  # only for a model elsewhere
 
-        from .wire import opened_transport  # noqa: PLC0415  # it imports httpx
+        from .wire import opened_client  # noqa: PLC0415  # half a second
 
-        self._role, self._count, self._lender, self._limit = role, count, lender, limit
-        self._url, self._key = address_of(settings.api_url), settings.api_key.get_secret_value().strip()
-        self._transport: AsyncHTTPTransport | None = None
+        self._role, self._count, self._lender = role, count, lender
+        self._url = address_of(settings.api_url)
+        key = settings.api_key.get_secret_value().strip()
+        self._vendor: AsyncOpenAI | None = None
         self._is_checked = False
-        self._fault = address_fault(self._url, self._key, role, lender)
+        self._fault = address_fault(self._url, key, role, lender)
         if proxy and (not _is_address(proxy) or is_forbidden(urlsplit(proxy).hostname or "")):
             self._fault = self._fault or self._told(sentences.models.PROXY_UNUSABLE)
         if self._fault:
@@ -97,7 +100,7 @@ class ModelClient:
             proxy = getproxies().get("https", "")
             proxy = proxy if proxy.startswith(("http://", "https://")) else ""
         self._is_checked = bool(proxy)  # a proxy resolves names itself
-        self._transport = opened_transport(self._url, proxy)
+        self._vendor = opened_client(self._url, key, limit, proxy or None)
 
     async def answer(self, purpose: str, path: str, body: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
         """Post a body below the address and return the answer's JSON object, in at most ``seconds``.
@@ -127,10 +130,10 @@ class ModelClient:
 
     async def close(self) -> None:
         """Close every connection; later calls raise UnavailableError."""
-        if self._transport is not None:
-            transport, self._transport = self._transport, None
+        if self._vendor is not None:
+            vendor, self._vendor = self._vendor, None
             self._fault = self._told(sentences.models.MODEL_UNREACHABLE)
-            await transport.aclose()
+            await vendor.close()
 
     def _told(self, template: str) -> str:
         return told(template, self._role, lender=self._lender)
@@ -138,29 +141,40 @@ class ModelClient:
     async def _posted(self, path: str, body: Mapping[str, object], seconds: float) -> bytes:
         from .wire import UNREACHABLE, posted  # noqa: PLC0415  # already imported
 
-        if self._transport is None:
+        if self._vendor is None:
             raise UnavailableError(self._fault)
-        # shorter than the request's: an unreachable host is not a model that answers slowly and may be billed
-        connect = min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE)
         try:
             if not self._is_checked:  # a name or an unusual number format may hide a forbidden address
                 found = await asyncio.get_running_loop().getaddrinfo(urlsplit(self._url).hostname, None)
                 if any(is_forbidden(str(entry[4][0])) for entry in found):
                     raise UnavailableError(self._told(sentences.models.ADDRESS_FORBIDDEN))
                 self._is_checked = True
-            url, limit = self._url + path, self._limit
-            response, content = await posted(self._transport, url, self._key, body, limit=limit, connect=connect)
+            # shorter than the request's: an unreachable host is not a model that answers slowly and may be billed
+            response = await posted(self._vendor, path, body, connect=min(_CONNECT_SECONDS, seconds * _CONNECT_SHARE))
         except UNREACHABLE as error:
-            is_certificate = "SSL" in str(error)
+            cause = error.__cause__ or error  # some releases wrap what the transport raised
+            if isinstance(cause, BadAnswer):
+                raise cause from None
+            is_certificate = isinstance(cause, ssl.SSLError) or "SSL" in str(cause)
             words = sentences.models.CERTIFICATE_REFUSED if is_certificate else sentences.models.MODEL_UNREACHABLE
             raise UnavailableError(self._told(words)) from None
         if not response.is_success:
-            raise refusal(self._role, response.status_code, response.headers, content, self._lender)
-        return content
+            raise refusal(self._role, response.status_code, response.headers, response.content, self._lender)
+        return response.content
 
 
-async def opened_client(made: Callable[[], ModelClient], stack: AsyncExitStack) -> ModelClient:
-    """Return the client that a function makes, in a thread; it is closed with the ``stack``."""
+async def opened_client(
+    settings: ServedModel,
+    role: str,
+    count: Count,
+    stack: AsyncExitStack,
+    *,
+    limit: int = CHAT_LIMIT,
+    lender: str = "",
+    proxy: str = "",
+) -> ModelClient:
+    """Return a client, made in a thread, that is closed with the ``stack``."""
+    made = partial(ModelClient, settings, role, count, limit=limit, lender=lender, proxy=proxy)
     client = await asyncio.to_thread(made)
     stack.push_async_callback(client.close)
     return client

@@ -47,8 +47,7 @@ async def embedding_of(
     if given is not None:
         inner: Embedder = CallerEmbedder(given)
     elif wanted.model_name:
-        made = partial(ModelClient, wanted, "embedding", count, limit=EMBEDDING_LIMIT, lender=lender)
-        client = await opened_client(made, stack)
+        client = await opened_client(wanted, "embedding", count, stack, limit=EMBEDDING_LIMIT, lender=lender)
         inner = OpenAIEmbedder(wanted, client)
         inner.length = await ledger.vectors.dimensions(inner.fingerprint) or inner.length
     else:

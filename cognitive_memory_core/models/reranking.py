@@ -44,7 +44,7 @@ async def reranking_of(
     if given:
         return Reranking(partial(caller_scores, given))
     if wanted.model_name:
-        client = await opened_client(partial(ModelClient, wanted, "rerank", count, lender=lender), stack)
+        client = await opened_client(wanted, "rerank", count, stack, lender=lender)
         return Reranking(partial(http_scores, wanted.model_name, client))
     if not wanted.local:
         return None
