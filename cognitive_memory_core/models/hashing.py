@@ -12,6 +12,7 @@ from functools import lru_cache
 from operator import add, mul
 
 from ..ports import HASHING, Calibration, Vector
+from ..text.characters import cleared_on_erasure
 from ..text.terms import FUNCTION_WORDS, pieces_of, telling_of
 
 DIMENSIONS = 512
@@ -69,6 +70,7 @@ def _sums(text: str) -> dict[int, float]:
     return sums
 
 
+@cleared_on_erasure
 @lru_cache(_MOST_CACHED)
 def _positions_of(feature: str) -> tuple[tuple[int, float], tuple[int, float]]:
     """Return the two vector positions of a feature, each with its signed weight."""
