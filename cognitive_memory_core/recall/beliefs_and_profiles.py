@@ -247,7 +247,10 @@ class ProfileReader:
         floor = max(settings.query.min_relevance, LEAST)
         best = [hit for _, hit in hits if hit.score >= floor]
         if scene.kind == "group" and entity_type != "member":  # of a member and a shared profile only the better one
-            best = list({hit.profile.key.user_id: hit for hit in reversed(best)}.values())[::-1]
+            once = dict[str, ProfileHit]()
+            for hit in best:
+                once.setdefault(hit.profile.key.user_id, hit)  # a group profile has the id ""; there is only one
+            best = [*once.values()]
         best = best[:top_k]
         present = self.names.present(connection, [hit.profile for hit in best])
         return [replace(hit, profile=profile) for hit, profile in zip(best, present, strict=True)]

@@ -145,6 +145,19 @@ async def test_kinds(scene: Scene, entity_type: Any, found: set[ProfileKey], lea
     assert {hit.profile.key for hit in hits} == found
 
 
+async def test_of_two_profiles_of_a_person_the_better_one_keeps_its_place() -> None:
+    """In a group, a person's worse profile is left out, and the better one stays before what matches less."""
+    held = (
+        a_listed(PERSON, "喜欢乌龙茶。"),
+        a_listed(OTHER_MEMBER, "喝乌龙。", name="小林"),
+        a_listed(MEMBER, "乌龙球。", name="糖糖"),
+    )
+    world = await a_world(*held, shared=("2000001",))
+    hits = await world.profiles.search(GROUP, "喜欢乌龙茶")
+    assert [hit.profile.key for hit in hits] == [PERSON, OTHER_MEMBER]
+    assert [hit.profile.key for hit in await world.profiles.search(GROUP, "喜欢乌龙茶", top_k=1)] == [PERSON]
+
+
 async def test_consent_counts_when_the_answer_is_given() -> None:
     """A person who opts out while the question is being embedded is not in the answer."""
     embedder = CountingEmbedder()
