@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import binascii
 import logging
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
@@ -196,7 +195,7 @@ def _read(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
         at, written = place(item, count, found), member(item, "embedding")
         numbers: Any = written
         if isinstance(written, str):
-            with suppress(binascii.Error):  # what is no base64 is no vector either
+            with suppress(ValueError):  # what is no base64 is no vector either
                 numbers = b64decode(written, validate=True)
         elif bool in set(map(type, rows(written))):  # bool is a subclass of int
             numbers = ()

@@ -73,6 +73,7 @@ BAD_ANSWERS: dict[str, Behaviour] = {
     "true in vector": with_vector(True),
     "vector is null": model_server.with_vector(None),
     "half a float in base64": model_server.with_vector("AAAA"),
+    "a text of no base64": model_server.with_vector("向量"),
     "too few": embeddings(lambda rows: rows[:-1]),
     "too many": embeddings(lambda rows: [*rows, rows[0]]),
     "index twice": embeddings(lambda rows: [{**row, "index": 0} for row in rows]),
