@@ -238,11 +238,12 @@ class Pass:
 class ContextPass(Pass):
     """What a context shows, in the order in which it is read.
 
-    ``shown`` are ids of messages of the place that the caller shows (None: the question itself), ``memos`` at first
-    those that wait in the queue, ``people`` those of the places whose names are shown, by id.
+    ``shown`` are ids of messages of the place that the caller shows (None: the question itself), ``waiting`` the memos
+    of jobs that are still in the queue, ``people`` those of the places whose names are shown, by id.
     """
 
     shown: Collection[str] | None = None
+    waiting: Sequence[Memo] = ()
     lines: Sequence[FoundLine] = ()  # the best of the log
     quotes: Sequence[FoundLine] = ()  # those of them that are shown
     pins: Sequence[Pin] = ()
@@ -314,12 +315,11 @@ class ContextPass(Pass):
             self.missing["profiles"] = "profiles"
 
     def read_memos(self, on: Snapshot) -> None:
-        """Read the recent memos, beside those that wait in the queue."""
+        """Read the recent memos."""
         with self.part("notes"):
             scope, most = self.read_filter.scene.scope, self.settings.query.recent_end_summaries_inject_k
             hidden = self.sources.consent.opted_out
-            stored = at_once(self.sources.ledger.notes.memos, on, scope, most, without=hidden)
-            self.memos = *stored, *self.memos
+            self.memos = at_once(self.sources.ledger.notes.memos, on, scope, most, without=hidden)
 
     def _replacing(self, on: Snapshot, asked: Sequence[str]) -> list[Event]:
         """Return the events that replace those of the ids, and those that replace these."""

@@ -118,7 +118,7 @@ class Recall:
         empty = ContextPass(self.sources, read_filter, Query(""), settings, self.sources.clock.now())
         empty.missing[""] = "disabled"
         if scene.has_place:
-            empty.memos, empty.missing["notes"] = self._waiting_memos(scene.scope), "ledger"
+            empty.waiting, empty.missing["notes"] = self._waiting_memos(scene.scope), "ledger"
             empty = await self._carried_out(empty, ContextPass.read_memos)
         return rendered(empty, budget)
 
@@ -171,7 +171,7 @@ class Recall:
             query = replace(query, terms=())
         begun = ContextPass(self.sources, read_filter, query, settings, now, explains, shown=shown)
         if scene.has_place:
-            begun.memos, begun.missing["notes"] = self._waiting_memos(scene.scope), "ledger"
+            begun.waiting, begun.missing["notes"] = self._waiting_memos(scene.scope), "ledger"
         if query.terms:
             begun.missing |= {"lines": "lexical"} if limits.auto_messages_k else {}
             begun.missing |= {"words": "lexical", "vectors": "vectors"} if limits.auto_top_k > 0 else {}

@@ -59,7 +59,7 @@ def rendered(found: ContextPass, budget: int | None) -> Context:
     here = found.people.get(scene.scope, NOBODY) if scene.has_place else NOBODY
     # an operator may see more pins than their own, and a person who opted out sees their own in the list of pins only
     own = [one for one in found.pins if one.owner_id in ("", scene.user_id) and one.owner_id not in hidden]
-    memos = newest(found.memos, settings.query.recent_end_summaries_inject_k)
+    memos = newest((*found.memos, *found.waiting), settings.query.recent_end_summaries_inject_k)
     memos = [memo for memo in memos if consent.admits(scene, memo)]
     facts, persons = {event.id: event for event in found.facts if readable.admits(event)}, list[str]()
 

@@ -200,13 +200,13 @@ class ListedNotes:
 
     def __init__(self, memos: Sequence[Memo] = (), pins: Sequence[Pin] = ()) -> None:
         """Take the notes."""
-        self._memos = list(memos)
+        self.held = list(memos)
         self._pins = list(pins)
 
     @direct
     def memos(self, _: object, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
         """Return the newest memos of the place, newest last."""
-        return [memo for memo in self._memos if memo.scope == scope and memo.user_id not in without][-limit:]
+        return [memo for memo in self.held if memo.scope == scope and memo.user_id not in without][-limit:]
 
     @direct
     def pins(self, _: object, scope: Scope) -> list[Pin]:

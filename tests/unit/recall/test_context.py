@@ -115,6 +115,22 @@ async def test_the_sections_stand_in_their_order():
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
 
 
+async def test_a_memo_that_is_erased_while_a_reranker_is_asked_is_not_shown():
+    """What a pass read is what a context shows: of an earlier pass no memo is left, those in the queue stay."""
+    notes = ListedNotes([a_memo("推荐了乌龙茶", 1)])
+
+    class Judge:
+        async def scores(self, _query, texts):
+            notes.held.clear()
+            return [0.9 for _ in texts]
+
+    found = {"events": ListedEvents(TEA), "words": ListedWords([(TEA, 3.0)]), "vectors": ListedVectors((TEA, 0.9))}
+    recall = a_recall(notes=notes, reranker=Judge(), waiting_memos=lambda _: [a_memo("讲了笑话", 2)], **found)
+    text = (await recall.context(GROUP, QUESTION)).text
+    assert "讲了笑话" in text
+    assert "推荐了乌龙茶" not in text
+
+
 async def test_what_was_replaced_is_marked_behind_what_replaces_it():
     """The newer event stands first, even if no search found it; the replaced one is marked."""
     old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=3))
