@@ -1,9 +1,9 @@
 """The files of jobs in three folders, and their index in memory, which every change of a file also changes.
 
-A job is a file, its state is the file's folder, its place in the order is the file's name. Each change is one rename,
-or one durable write followed by one unlink. A crash between write and unlink leaves a job in two folders: the next
-start keeps the file with the newest instant, because it was revived; of files with equal instants the buried one,
-because it holds the error; else the one with more attempts.
+A job is a file, its state is the file's folder, its place in the order is the file's name. Each change is one rename; a
+job that is buried then gets its error. A power cut, or an earlier version that was killed, may leave a job in two
+folders: the next start keeps the file with the newest instant, because it was revived; of files with equal instants the
+buried one, because it holds the error; else the one with more attempts.
 
 An unreadable job is buried by renaming it: its bytes are kept, whatever their size, and the reason is determined again
 whenever buried jobs are listed.
@@ -185,19 +185,15 @@ class JobFolder:
             self.order.move(entry, state)
 
     def bury(self, entry: JobEntry, error: str) -> None:
-        """Move a job to failed with its error; without the error if the file can only be renamed."""
+        """Move a job to failed, then write its error into it; without the error if the file can only be renamed."""
         at = self._clock.now()
         with self.removed_if_gone(entry):
+            self.rename(entry, FAILED, attempts=entry.attempts)
             try:
-                data = codec.buried(self.body(entry), error, at)
-                self.disk.create(self._prefixes[FAILED] + entry.name, data)
+                self.disk.rewrite(self.path(entry), codec.buried(self.body(entry), error, at))
             except (PermanentError, StorageRefused):
-                self.rename(entry, FAILED, attempts=entry.attempts)
                 self.disk.touch(self.path(entry))
                 self._try_to_sync(FAILED)
-            else:
-                self.disk.remove(self.path(entry))
-                entry.folder = FAILED
             entry.failed_at, entry.is_crash_suspect = at, False
             self.order.move(entry, FAILED)
 

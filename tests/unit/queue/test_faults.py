@@ -306,6 +306,19 @@ async def test_no_earlier_move_brings_withdrawn_words_back(tmp_path: Path, moves
     assert not any("说错了" in text for text in texts_in(*(tmp_path / one for one in FOLDERS)))
 
 
+@pytest.mark.parametrize("message_id", ["m0", "m1"])
+async def test_no_half_done_bury_brings_withdrawn_words_back(tmp_path: Path, message_id: str):
+    """Whatever operation fails while a job is set aside, what is withdrawn afterwards does not come back."""
+    for at in range(1, 100):
+        world = await struck(root := tmp_path / str(at), "bury", Fault(at, errno.EIO))
+        if world is None:
+            return
+        assert await world.queue.withdraw(GROUP.scope, message_id) == 1
+        await world.reopen()
+        assert not any("说错了" in text for text in texts_in(*(root / one for one in FOLDERS)))
+    pytest.fail("the way has no end")
+
+
 async def test_a_failed_fsync_is_never_repeated(tmp_path: Path):
     """A failed fsync of a new job is not repeated, and its file is removed."""
     world = await a_world(tmp_path, "enqueue")
