@@ -39,7 +39,7 @@ class JsonFile(Generic[T]):
         return self.value
 
     async def change(self, to: Callable[[T], T]) -> None:
-        """Replace the value, also in the file, where a reader finds the old or the new one.
+        """Replace the value by what ``to`` makes of it, also in the file, whose readers find the old or the new one.
 
         Raises OSError if the file cannot be written; the value is the new one all the same. The file is not synced: a
         power cut may leave the old value, or nothing that can be read.

@@ -92,7 +92,7 @@ class ModelHistorian:
     """Rewrites with one chat model and triages with another; where a model fails, with ``rules``."""
 
     rewriting: Chat
-    judging: Chat
+    triaging: Chat
     prompts: PromptLibrary
     settings: Live[Settings]
     rules: Historian
@@ -211,7 +211,7 @@ class ModelHistorian:
         for tried in (job_context, bare) if job_context.neighbours else (bare,):
             ask = await asyncio.to_thread(self.prompts.triage, dialogue.messages, tried)
             try:
-                return await self.judging.ask(ask), tried
+                return await self.triaging.ask(ask), tried
             except (BadAnswer, TooSlow) as failure:
                 if not job_context.is_last_try:
                     raise

@@ -41,8 +41,8 @@ async def compressed(
 ) -> str:
     """Return a summary of older lines and the newest lines as ``name(id)：text``, in at most ``budget`` tokens.
 
-    Without a summariser, or if it fails, only the newest lines that fit are returned; its summary is redacted by
-    ``hide``. If the summary is short, its free tokens take more lines, so that some may be in the summary, too.
+    Without a summariser, or if it fails, only the newest lines that fit are returned. ``hide`` redacts the summary. A
+    short summary leaves room for more lines, some of which it may cover, too.
     """
     cut = [replace(line, text=line.text[:LINE]) for line in lines]
     said = await asyncio.to_thread(lambda: [(line, shown) for line in cut if (shown := _shown(line))])

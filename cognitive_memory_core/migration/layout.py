@@ -35,7 +35,7 @@ class Layout:
 
     @classmethod
     def of(cls, path: Path) -> Layout:
-        """Return the layout of a file, a data directory, the directory above it, or ``data/cognitive`` alone.
+        """Find the parts of an older memory: in a file, its data directory, the one above, or ``data/cognitive`` alone.
 
         Raises BadArgument if the path holds no part of an older memory.
         """

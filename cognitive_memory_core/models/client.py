@@ -83,7 +83,7 @@ class ModelClient:
         """
         from urllib.request import getproxies, proxy_bypass  # noqa: PLC0415  # only for a model elsewhere
 
-        from .wire import opened_client  # noqa: PLC0415  # half a second
+        from .wire import vendor_client  # noqa: PLC0415  # half a second
 
         self._role, self._count, self._lender = role, count, lender
         self._url = address_of(settings.api_url)
@@ -100,7 +100,7 @@ class ModelClient:
             proxy = getproxies().get("https", "")
             proxy = proxy if proxy.startswith(("http://", "https://")) else ""
         self._is_checked = bool(proxy)  # a proxy resolves names itself
-        self._vendor = opened_client(self._url, key, limit, proxy or None)
+        self._vendor = vendor_client(self._url, key, limit, proxy or None)
 
     async def answer(self, purpose: str, path: str, body: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
         """Post a body below the address and return the answer's JSON object, in at most ``seconds``.

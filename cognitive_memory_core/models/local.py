@@ -243,7 +243,7 @@ def shipped() -> list[Pair]:
 
 
 def calibration_of(pairs: Sequence[Pair], questions: Sequence[Vector], statements: Sequence[Vector]) -> Calibration:
-    """Return the median cosine of pairs, and of a question with other answers in its language.
+    """Return two medians of cosines: of each question with its statement, and with the others in its language.
 
     Other languages do not count, because all cosines across languages are low.
     """

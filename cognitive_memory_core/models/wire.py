@@ -21,7 +21,7 @@ _REFUSAL_LIMIT = 16_384  # bytes read of a refusal
 logging.getLogger("openai._base_client").addFilter(lambda record: not str(record.msg).startswith("Request options"))
 
 
-def opened_client(url: str, key: str, limit: int, proxy: str | None) -> openai.AsyncOpenAI:
+def vendor_client(url: str, key: str, limit: int, proxy: str | None) -> openai.AsyncOpenAI:
     """Return a client that does not retry and sends nothing from the environment; reads certificates from disk."""
     is_secure = url.startswith("https:")
     transport = httpx.AsyncHTTPTransport(

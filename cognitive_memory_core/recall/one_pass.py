@@ -41,7 +41,7 @@ from .ranking import (
     diversified,
     followed,
     fused,
-    judged,
+    reranked,
     terms_of,
     weighed,
     widened,
@@ -172,7 +172,7 @@ class Pass:
         has_choice = settings.rerank_candidate_multiplier >= RERANKED_FROM
         if self.sources.reranker and settings.enable_rerank and has_choice:
             self.to_rerank = collapsed(weighed(hits, query.windows, query.people))[:wanted]
-            hits = judged(self.to_rerank, hits, self.scores)
+            hits = reranked(self.to_rerank, hits, self.scores)
         enough = max(floor, settings.min_relevance, LEAST)
         about = [read_filter.user_id] if read_filter.user_id else sorted(query.people)[:ASKED_ABOUT]
         if query.asks_who and about and sum(one.relevance >= enough for one in hits) < min(FEW, limit):

@@ -91,7 +91,7 @@ def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weig
     return _ordered(candidates)
 
 
-def judged(
+def reranked(
     asked: Sequence[Candidate], candidates: Sequence[Candidate], scores: Mapping[str, float] | None
 ) -> Sequence[Candidate]:
     """Set the relevance of the candidates ``asked`` about to a reranker's scores, by event id; return them best first.
@@ -109,7 +109,7 @@ def judged(
 
 
 def widened(candidates: Sequence[Candidate], more: Iterable[Event], relevance: float) -> list[Candidate]:
-    """Add the events ``more``, each of which gets at least ``relevance``, even if it was a candidate."""
+    """Add the events ``more`` with this relevance; one that is a candidate already is raised to it."""
     found = {one.event.id: one for one in candidates}
     for event in more:
         one = found.setdefault(event.id, Candidate(event))

@@ -109,13 +109,13 @@ class FactBook(Table):
 
     @writes
     def mark_merged(
-        self, connection: Connection, key: ProfileKey, facts: Collection[Fact], again: Collection[str] = ()
+        self, connection: Connection, key: ProfileKey, facts: Collection[Fact], untold: Collection[str] = ()
     ) -> None:
         """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
 
         Each fact is recorded in the state in which :meth:`facts` returned it: if its event changed since, the fact
-        waits again. A removed fact whose event is restored later waits again, too, as do the valid facts of the events
-        ``again``, because the lines that told them are gone.
+        waits again. So do a removed fact whose event is restored later, and the valid facts of the events ``untold``,
+        because the lines that told them are gone.
         """
         of_key = key_values(key)
         connection.executemany(
@@ -125,7 +125,7 @@ class FactBook(Table):
         connection.execute(
             f"UPDATE facts AS f SET merged = 0 WHERE {_OF_KEY} AND fallen = 0"
             f" AND event_seq IN (SELECT seq FROM events WHERE id IN {LISTED})",
-            (*of_key, listed(again)),
+            (*of_key, listed(untold)),
         )
         connection.execute(f"DELETE FROM merge_failures AS f WHERE {_OF_KEY}", of_key)
 

@@ -282,7 +282,7 @@ async def list_messages(
 
 
 async def correct_event(event_id: EventId, operator: Operator, wanted: NewText) -> Answer:
-    """Replace the text of an event, which gets a new id; 409 with the present event if it is retired."""
+    """Replace the text of an event, which gets a new id; if it is retired, 409 with the event in its place."""
     scene, listings = operator.scene(), operator.memory.listings
     try:
         corrected = await operator.memory.correct_event(scene, event_id, wanted.text)

@@ -123,5 +123,5 @@ def reason_of(error: Exception) -> str:
 
 
 def too_broad(scene: core.Scene) -> str:
-    """Return the log line that somebody asked for more people's profiles within an hour than a conversation needs."""
+    """Return what is logged when somebody asks within an hour for more people's profiles than a talk needs."""
     return f"有人一小时里查了太多人的侧写，先不给了：{place(scene.scope)}，用户 {scene.user_id}"

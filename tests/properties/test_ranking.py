@@ -16,7 +16,7 @@ from cognitive_memory_core.recall.ranking import (
     collapsed,
     diversified,
     fused,
-    judged,
+    reranked,
     weighed,
     widened,
 )
@@ -67,7 +67,7 @@ def ranked(dense, lexical, steps, scores=None, known=()):
     """Run every ranking step as the retriever does; ``scores`` are a reranker's, ``known`` widens the result."""
     hits = fused(dense, lexical, steps.weight)
     told = scores and {hit.event.id: score for hit, score in zip(hits, scores, strict=False)}
-    hits = widened(judged(hits, hits, told), known, 0.15)
+    hits = widened(reranked(hits, hits, told), known, 0.15)
     hits = weighed(hits, steps.windows, steps.people, steps.decay, steps.now, least=steps.floor)
     return diversified(collapsed(hits), steps.diversity, steps.limit)
 

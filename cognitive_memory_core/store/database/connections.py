@@ -53,7 +53,7 @@ def kept(connection: Connection, key: Hashable) -> dict[Any, Any]:
 
 @contextmanager
 def snapshot(connection: SnapshotConnection) -> Generator[None, None, None]:
-    """Run the ``with`` block in one reading transaction; if none can begin, each of its statements has its own."""
+    """Run the ``with`` block in one reading transaction; if none can begin, each statement reads by itself."""
     _end(connection)  # the one before, if it could not be ended then
     connection.began, found, connection.found = time.monotonic(), connection.found, {}
     with suppress(sqlite3.Error):
