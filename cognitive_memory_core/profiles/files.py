@@ -127,6 +127,9 @@ class FileProfiles:
             current = self._current(location)
             if current is None or name in ("", current.profile.name):
                 return current and current.profile
+            newest = next(iter(self._revision_ids(location)), "")
+            if newest and self._revision_equals(location, newest, current.data):  # as a crash may have left it
+                self._disk.remove(location.revision(newest))
             return self._replace(location, current, codec.tidy(replace(current.profile, name=name)))
 
     @awaitable

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.waiting import until
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
 SPEAKER = core.Scene.group("10001", "2000001", user_name="阿棠")
@@ -269,10 +270,7 @@ async def test_what_waits_at_the_end_is_handed_over_after_the_next_start(
     assert not here.memory.dialogues
     considerer = here.reborn()
     await considerer.start()
-    for _ in range(200):
-        if here.memory.dialogues:
-            break
-        await asyncio.sleep(0.01)
+    await until(lambda: bool(here.memory.dialogues))
     await considerer.stop()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
     assert (tmp_path / "considering.json").read_text() == "[]"
