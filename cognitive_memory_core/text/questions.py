@@ -11,8 +11,11 @@ _ASKED = re.compile(r"[？?][”’」』】〕）)\"']*\s*$")
 
 
 def asked_sentences(text: str) -> list[str]:
-    """Return the sentences of a text that end with a question mark; [] if none or all of them do."""
-    sentences = [one for one in sentences_of(text) if one.strip()]
+    """Return the sentences of a text that end with a question mark; [] if none or all of them do.
+
+    Marks alone, such as those that a line begins with, are no sentence.
+    """
+    sentences = [one for one in sentences_of(text) if any(map(str.isalnum, one))]
     asked = [one for one in sentences if _ASKED.search(one)]
     return asked if len(asked) < len(sentences) else []
 

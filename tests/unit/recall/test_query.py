@@ -78,6 +78,8 @@ def test_all_lines_of_a_batch_count():
         ("陶艺课几点？", set[str]()),
         ("今天真忙。陶艺课", set[str]()),
         ("忙吗？陶艺课几点？", set[str]()),
+        ("？陶艺课几点", set[str]()),
+        ("？？\n陶艺课几点", set[str]()),
     ],
 )
 def test_what_surrounds_a_question_stands_beside_it(text: str, beside: set[str]) -> None:
@@ -111,6 +113,7 @@ def test_a_time_beside_the_question_is_no_window():
     assert not Query.of("今天天气真不错。我真正想问的是，谁说要请客？", GROUP, NOON).windows
     asked, alone = (Query.of(text, GROUP, NOON).windows for text in ("今天好冷。昨天谁说要请客？", "昨天谁说要请客？"))
     assert asked == alone is not None
+    assert Query.of("？昨天谁说要请客", GROUP, NOON).windows == alone
 
 
 @pytest.mark.parametrize("text", ["明天谁请客", "下周谁请客", "月底谁请客", "in 3 days", "下个月聚会", "2030年谁结婚"])
