@@ -27,7 +27,7 @@ from .domain.notes import Memo
 from .domain.scope import Scope
 from .errors import PermanentError, StorageRefused
 from .ports import Clock
-from .queue.codec import SEED_ZONE, SUFFIX, json_of, microseconds
+from .queue.codec import OLDER_ZONE, SUFFIX, json_of, microseconds
 from .queue.erasure import summaries_without
 from .store.notes import NoteBook
 from .tasks import WriteLoop
@@ -149,7 +149,7 @@ def _written_at(row: object) -> float:
     stated = cast("Row", row).get("timestamp") if isinstance(row, dict) else None
     try:
         at = datetime_of(str(stated))
-        return (at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)).timestamp() // 1
+        return (at if at.tzinfo else at.replace(tzinfo=OLDER_ZONE)).timestamp() // 1
     except (ValueError, OverflowError):
         return 0.0
 

@@ -31,7 +31,7 @@ from ..tasks import BackgroundLoop, ErrorState, completed, ended, latest
 from ..text.cleaning import described
 from ..text.names import clean_name
 from ..text.retelling import WithdrawnClaim
-from .page import Page
+from .profile_page import Page
 
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one

@@ -20,13 +20,13 @@ from ..settings.schema import Live, Settings
 from ..text.callnames import is_hearsay
 from ..text.cleaning import described, one_line, plain
 from ..text.ids import foreign_ids
-from ..text.lasting import speaks_of_rank_or_debt
+from ..text.lasting_facts import speaks_of_rank_or_debt
 from ..text.numbers import Line, strange_figures
 from ..text.relative_words import is_talk, offences
 from ..text.spans import blanked, named
 from ..text.terms import FUNCTION_WORDS, index_terms
 from ..text.time.time_words import is_time, mentions
-from .page import MOST_EVENTS
+from .profile_page import MOST_EVENTS
 from .rules import LINE_LENGTH, line_as_said, quoted
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from ..domain.turn import Dialogue, Turn
 from ..ports import MergedLine, MergedLines, MergeInput
 from ..text.characters import folded
 from ..text.cleaning import one_line
-from ..text.lasting import lasting_clause, speaks_of_rank_or_debt
+from ..text.lasting_facts import lasting_clause, speaks_of_rank_or_debt
 from ..text.names import clean_name
 from ..text.time.time_words import mentions
 from .statements import GivenLines, as_noted, as_said

@@ -32,7 +32,7 @@ from ..errors import BadArgument, CognitiveMemoryError
 from ..ports import EmbeddedEvent
 from ..profiles.codec import LARGEST, ProfileFile
 from ..profiles.paths import ProfileLocation
-from ..queue.codec import SEED_ZONE, body_of, job_of
+from ..queue.codec import OLDER_ZONE, body_of, job_of
 from ..text.cleaning import one_line
 from ..text.names import clean_name
 from ..transfer.exported_rows import HEAD, ExportedRow, row_of, written
@@ -147,7 +147,7 @@ class Conversion:
     def _profile_of(self, path: Path, kind: EntityType, name: str) -> Profile:
         at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
         location = ProfileLocation(self._layout.root, "", kind, "", name)
-        read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
+        read = ProfileFile.read(Disk().read(path), location, OLDER_ZONE, at).profile
         return _checked(replace(read, key=replace(read.key, agent=self._agent)))
 
     def _write_events(self, folder: Path, scratch: Path) -> None:
@@ -283,7 +283,7 @@ def _replaced_at(path: Path) -> datetime:
     digits = "".join(re.findall("[0-9]+", path.stem))
     try:
         at = datetime.strptime(digits[:20].ljust(20, "0"), "%Y%m%d%H%M%S%f")  # noqa: DTZ007  # the zone follows
-        return at.replace(tzinfo=timezone.utc if path.stem.endswith("Z") else SEED_ZONE)
+        return at.replace(tzinfo=timezone.utc if path.stem.endswith("Z") else OLDER_ZONE)
     except ValueError:
         return datetime.fromtimestamp(path.lstat().st_mtime, timezone.utc)
 
@@ -297,7 +297,7 @@ def _instant(*values: object) -> datetime:
             at = datetime_of(_text(value))
         except (ValueError, OverflowError, OSError):
             continue
-        return at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)
+        return at if at.tzinfo else at.replace(tzinfo=OLDER_ZONE)
     raise BadArgument(sentences.caller.NO_TIME)
 
 

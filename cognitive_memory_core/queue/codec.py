@@ -63,7 +63,7 @@ def moment(instant: int) -> datetime:
 
 
 VERSION = 1
-SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/Shanghai
+OLDER_ZONE = timezone(timedelta(hours=8))  # local times of the older system are of Asia/Shanghai
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _adapter = lru_cache(TypeAdapter[Turn | Dialogue])  # built for the first job, too
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
@@ -91,7 +91,7 @@ def _refuse_contradiction(body: Mapping[str, Any], scene: Body) -> None:
 def _foreign(body: Mapping[str, Any]) -> Body:
     """Return the fields of another program's or an older version's file under their current names.
 
-    In the flat format of seed 001 the speaker is ``sender_id``, or ``user_id`` if that is missing; an id of 0 means
+    In the older system's flat format the speaker is ``sender_id``, or ``user_id`` if that is missing; an id of 0 means
     nobody.
     """
     fields = cast("Body", _as_ours(body))
@@ -106,15 +106,15 @@ def _foreign(body: Mapping[str, Any]) -> Body:
         if isinstance(fields.get("scene"), dict):
             fields["scene"] = {"agent": DEFAULT_AGENT, **fields["scene"]}
         return fields
-    seed = {name: value for name, value in fields.items() if value not in ("", "0")}
+    older = {name: value for name, value in fields.items() if value not in ("", "0")}
     fields["scene"] = {
         "kind": "private",
         "agent": DEFAULT_AGENT,
-        "user_id": seed.get("sender_id") or seed.get("user_id", ""),
-        "user_name": seed.get("sender_name") or seed.get("user_name", ""),
+        "user_id": older.get("sender_id") or older.get("user_id", ""),
+        "user_name": older.get("sender_name") or older.get("user_name", ""),
     }
-    if seed.get("group_id") and seed.get("request_type") != "private":
-        fields["scene"] |= {"kind": "group", "group_id": seed["group_id"], "group_name": seed.get("group_name", "")}
+    if older.get("group_id") and older.get("request_type") != "private":
+        fields["scene"] |= {"kind": "group", "group_id": older["group_id"], "group_name": older.get("group_name", "")}
     if isinstance(ids := fields.get("message_ids"), list):
         fields["message_ids"] = [one for one in cast("list[object]", ids) if one not in ("", "0")]
     times = (_SEED_INSTANT.validate_python(body.get(name)) for name in _SEED_TIMES)
@@ -139,7 +139,7 @@ def _as_seed_instant(value: object) -> object:
         instant = datetime_of(value)
     except ValueError:
         return None
-    return instant if instant.tzinfo else instant.replace(tzinfo=SEED_ZONE)
+    return instant if instant.tzinfo else instant.replace(tzinfo=OLDER_ZONE)
 
 
 SeedInstant = Annotated[AwareDatetime | None, BeforeValidator(_as_seed_instant)]

@@ -48,7 +48,7 @@ from .ranking import (
 )
 
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
-RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
+RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose
 NEAR = 0.5  # similarity of the best of hits without a common word: 0.76 or more for 347 questions of two sets (MiniLM),
 # 0.2 to 0.65 (LoCoMo) and 0.3 to 0.79 (QMSum, nine in ten below 0.59) for what was never spoken of
 KNOWN = 0.45  # share of a search's words of which a place has used a word or a character: less in one or two of 273

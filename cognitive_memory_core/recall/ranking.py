@@ -131,7 +131,7 @@ def weighed(
 
     * time: lower outside the ``windows`` that the query names, if any candidate lies in one;
     * people: higher for what was said by or about the ``people`` named, more if it involves more of these;
-    * age: higher for recent ones (seed 001) of at least the relevance ``decay.floor``; a future time counts as now;
+    * age: higher for recent ones of at least the relevance ``decay.floor``; a future time counts as now;
     * lines: higher where a search of the log found source lines. ``lines`` has their scores by :func:`line_key`; both
       scores count as independent evidence, ``1 - (1 - score) * (1 - line's score)``.
     """

@@ -49,7 +49,7 @@ class Query:
 
     @classmethod
     def of(cls, text: str, scene: Scene, reference: datetime) -> Query:
-        """Parse a message, a batch of lines, or ``<message><content>`` frames of them (seed 001).
+        """Parse a message, a batch of lines, or ``<message><content>`` frames of them.
 
         Only the first 4,000 characters count. A text of at most 20 characters is embedded with a line that states place
         and asker, to give texts such as "那个呢" a context. ``reference`` is the current time in the configured zone.

@@ -325,5 +325,5 @@ def test_the_page_and_the_help_follow_the_table_of_commands() -> None:
         named = {(command.words[0], command.name) for command in COMMANDS.values() if command.who in those}
         help_says = help_text(here, decides=who == "admins", is_superuser=who == "superusers")
         named ^= {("恢复", "restore")} if who != "superusers" else set()  # everybody's own events, admins' beliefs
-        assert listed == named
+        assert listed == named, "the table of docs/commands.md (left) and COMMANDS (right) differ"
         assert not [name for word, name in named if word not in help_says or name.replace("_", " ") not in help_says]

@@ -163,7 +163,7 @@ def _names(path: str) -> list[str]:
 
 
 async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path: Path) -> None:
-    """Seed 003's example over HTTP: created, updated three times, deleted, restored; history, change log and search."""
+    """A belief over HTTP: created, updated three times, deleted, restored; history, change log and search."""
     later = [
         ((TEA, "新番讨论改到周六晚上吧"), (LIN, "好，改到周六晚上")),
         ((TEA, "周六晚上八点讨论新番"), (LIN, "同意，周六晚上八点")),

@@ -36,9 +36,10 @@ def test_a_page_names_a_file_for_each_promise() -> None:
     numbers = [int(number) for row in rows for number in row[1].split(",")]
     promises = PROMISES.findall((ROOT / "README.en.md").read_text("utf-8"))[0].splitlines()
     assert sorted(numbers) == list(range(1, len(promises) + 1))
-    named = [name for row in rows for name in re.findall(r"`([^`]+)` \((\w+)\)", row[3])]
-    assert [name for name in named if not _defines(ROOT / name[0], name[1])] == []
-    assert len(named) == sum(row[3].count(".py") + row[3].count(".md") for row in rows)
+    for row in rows:
+        named = re.findall(r"`([^`]+)` \((\w+)\)", row[3])
+        assert [name for name in named if not _defines(ROOT / name[0], name[1])] == [], row
+        assert len(named) == row[3].count(".py") + row[3].count(".md"), row
 
 
 def _defines(file: Path, name: str) -> bool:

@@ -327,7 +327,7 @@ def _replies(about: Array, lends: Scores) -> Scores:
 
 
 def _factors(search: LineSearch, about: Array, relevance: Scores) -> Mapping[str, Scores]:
-    """Return what multiplies each line's relevance: the people, number and time asked for, and seed 001's decay."""
+    """Return what multiplies each line's relevance: the people, number and time asked for, and decay."""
     query, one, fresh = search.query, np.ones(len(about)), np.zeros(len(about))
     inside = _within(about, query.windows) if query.windows else one
     named = np.isin(about["person"], [*map(hashed, query.people)])

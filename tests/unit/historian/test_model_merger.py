@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.model_merger import LEFT_OUT, ModelMerger
-from cognitive_memory_core.historian.page import Page
+from cognitive_memory_core.historian.profile_page import Page
 from cognitive_memory_core.historian.rules import RuleMerger
 from cognitive_memory_core.ports import MergedLine, MergedLines, MergeInput
 from cognitive_memory_core.prompts.library import PromptLibrary

@@ -24,7 +24,7 @@ from tests.support.builders import PRIVATE, a_job
 from tests.support.clock import NOON, SHANGHAI
 
 ARRIVED = datetime(2026, 2, 22, 11, 8, tzinfo=timezone.utc)
-SEED_JOB: dict[str, Any] = {  # as seed 001's system writes it
+SEED_JOB: dict[str, Any] = {  # as the older system writes it
     "request_id": "5b1e0c7e-2f0f-4a5e-9a55-0b9d1f3c2a11",
     "end_seq": 0,
     "user_id": "2000001",
@@ -158,7 +158,7 @@ def test_a_job_of_a_later_release_is_refused():
 
 
 def test_a_job_of_the_older_system_is_read():
-    """A flat job file of seed 001's system is read with scene, memo, observations, sources and time."""
+    """A flat job file of the older system is read with scene, memo, observations, sources and time."""
     job = read(SEED_JOB)
     assert job.work == Turn(
         Scene.group("10001", "2000002"),

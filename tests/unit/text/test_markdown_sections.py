@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.historian.page import sections_of, title_of
+from cognitive_memory_core.historian.profile_page import sections_of, title_of
 
 
 def test_a_text_is_split_before_its_headings() -> None:
