@@ -187,15 +187,12 @@ class JobFolder:
     def bury(self, entry: JobEntry, error: str) -> None:
         """Move a job to failed, then write its error into it; without the error if the file can only be renamed."""
         at = self._clock.now()
-        with self.removed_if_gone(entry):
-            self.rename(entry, FAILED, attempts=entry.attempts)
-            try:
-                self.disk.rewrite(self.path(entry), codec.buried(self.body(entry), error, at))
-            except (PermanentError, StorageRefused):
-                self.disk.touch(self.path(entry))
-                self._try_to_sync(FAILED)
+        self.move(entry, FAILED, attempts=entry.attempts)
+        if entry.state == FAILED:  # else its file was gone
             entry.failed_at, entry.is_crash_suspect = at, False
-            self.order.move(entry, FAILED)
+            self.disk.touch(self.path(entry))
+            with self.removed_if_gone(entry), contextlib.suppress(PermanentError, StorageRefused):
+                self.disk.rewrite(self.path(entry), codec.buried(self.body(entry), error, at))
 
     def remove(self, entry: JobEntry) -> None:
         """Delete a job's file, and the job from the index."""
