@@ -154,8 +154,10 @@ def weighed(
         if lines and event.message_ids and score > 0.0:
             place = places.get(event.scope) or places.setdefault(event.scope, event.scope.key)
             line = max(lines.get(line_key(place, source), 0.0) for source in event.message_ids)
-            witness = (1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))) / score if line > 0.0 else 1.0
-        one.score = score * witness
+            if line > 0.0:
+                joined = 1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))
+                score, witness = joined, joined / score
+        one.score = score  # not multiplied by the witness: rounding would order the equally good at random
         one.factors = ("time", in_time), ("people", named), ("age", recency), ("lines", witness)
     return _ordered(found)
 

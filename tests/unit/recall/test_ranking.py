@@ -94,6 +94,15 @@ def test_an_event_whose_line_was_found_too_is_raised():
     assert weighed([alone, told], (), NOBODY) == [alone, told]
 
 
+def test_of_equally_good_ones_the_more_relevant_stays_first_at_every_instant():
+    """Two events whose lines answer perfectly have equal scores, whatever their ages; their relevance orders them."""
+    better, other = a_hit(0.7004, "茶", message_ids=("1",)), a_hit(0.6495, "咖啡", message_ids=("2",))
+    lines = {line_key(better.event.scope.key, source): 1.0 for source in ("1", "2")}
+    for seconds in range(200):
+        now = NOON + timedelta(seconds=seconds)
+        assert weighed([better, other], (), NOBODY, DECAY, now, lines)[0] is better
+
+
 def test_equal_words_from_two_mouths_are_two():
     """我喜欢茶 from two people are two statements, and from one person one."""
     own = [a_hit(0.9, "我喜欢茶", sender_id=who, is_absolute=False) for who in ("1", "2", "1")]
