@@ -29,11 +29,15 @@ ASKING = re.compile(r"[?？]|谁|哪|几|多少|怎么|什么|(?:[吗呢没]|来
 FIRST_PERSON = re.compile(r"我(?!们)")
 QUOTED = re.compile(r"- \[(?P<day>[\d-]+).*?“(?:\S+ 说：)?(?P<said>.+?)”")
 NUMBER = re.compile(r"\(\d+\)")  # after a name: a person's or a group's number
+REQUEST = re.compile(r"^(?:你也|帮我)?(?:记住|记一下)[，,：: ]*|[，,]?(?:你也|帮我)?(?:记住|记一下)[。！!]*$")
+BEST = 2  # recalled items of an answer
 WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
 
 ends: deque[str | None] = deque(maxlen=10_000)
 """The queued job of each turn, if any."""
+contexts: deque[str] = deque(maxlen=1)
+"""The context of the last answer."""
 
 
 async def _takes_part(event: Event) -> bool:
@@ -49,6 +53,7 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
     text = event.get_plaintext().strip()
     memo = ""
     if event.is_tome():
+        contexts.append(context.text)
         answer = await ask_model(f"{SYSTEM_PROMPT}\n{context.text}", text)
         await chat.send(answer)
         memo = f"回答了 {scene.user_name} 的提问：{answer}" if ASKING.search(text) else ""
@@ -59,12 +64,12 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
 
 
 async def ask_model(system: str, text: str) -> str:
-    """Answer without a model: a question with the first recalled memory, anything else with a confirmation."""
+    """Answer without a model: a question with the best recalled memories, anything else with a confirmation."""
     if not ASKING.search(text):
         return "好，记下了。"
     _, _, recalled = system.partition("【相关回忆】\n")
-    found = QUOTED.match(recalled)
-    return f"我记得，{found['day']} 说的：{NUMBER.sub('', found['said'])}" if found else "这个我还没有印象。"
+    found = [f"{one['day']} 说的：{NUMBER.sub('', one['said'])}" for one in QUOTED.finditer(recalled)]
+    return f"我记得，{'；'.join(found[:BEST])}" if found else "这个我还没有印象。"
 
 
 def _is_worth_noting(text: str) -> bool:
@@ -72,7 +77,8 @@ def _is_worth_noting(text: str) -> bool:
 
 
 def _observation(text: str, scene: CurrentScene) -> str:
-    """Return a first-person text in the third person, as a model would write it."""
+    """Return a first-person text in the third person and without "note this", as a model would write it."""
+    text = REQUEST.sub("", text)
     speaker = f"{scene.user_name}({scene.user_id})"
     if not FIRST_PERSON.search(text):
         return f"{speaker} 说：{text}"

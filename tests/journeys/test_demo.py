@@ -41,16 +41,16 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
     """The demo ends by itself with status 0, shows all its parts and leaks nothing, whatever a .env file sets.
 
     As many turns were recorded as ended. The contexts of its three questions contain what was said days earlier, and
-    the bot quotes it.
+    the bot answers with it.
     """
     (tmp_path / ".env").write_text("COGNITIVE_MEMORY__ENABLED=false\nDRIVER=~none\n", "utf-8")
     run = demo(cwd=tmp_path)
     assert run.returncode == 0, run.stdout + run.stderr
-    for part in ("1. 回放 96 条消息", "2. 史官", "3. 追问", "4. 隔离", "5. 数据都在"):
+    for part in ("1. 回放 96 条消息", "2. 后台", "3. 追问", "4. 隔离", "5. 演示的数据"):
         assert part in run.stdout
-    assert "合计泄漏 0 条" in run.stdout
+    assert re.findall(r"泄漏 (\d+) 条", run.stdout) == ["0", "0", "0"]
     assert [path.name for path in tmp_path.iterdir()] == [".env"]
-    counts = re.search(r"聊天插件结束了 (\d+) 轮，记下 (\d+) 轮", run.stdout)
+    counts = re.search(r"其中 (\d+) 条值得记.*收下 (\d+) 条", run.stdout)
     assert counts is not None, run.stdout
     assert int(counts[1]) > 0
     assert counts[1] == counts[2]
@@ -59,13 +59,15 @@ def test_the_sample_ends_well(tmp_path: Path) -> None:
         shown.split("【记忆结束】"), (("下午三点", "青石巷"), ("六点半", "卡坦岛"), ("大理",)), strict=False
     ):
         assert all(word in block for word in wanted), block
+    assert re.search(r"机器人回：.*下午三点.*青石巷", shown), shown
+    assert re.search(r"机器人回：.*六点半.*豆沙带《卡坦岛》", shown), shown
     assert shown.count("机器人回：我记得，") == run.stdout.count("【相关回忆】") == 3
 
 
 def test_a_turn_that_is_not_recorded_fails_the_demo(tmp_path: Path) -> None:
     """If turns ended without being recorded, the demo reports how many and ends with status 1."""
     run = demo(cwd=tmp_path, started_as=SCRIPT, COGNITIVE_MEMORY__ENABLED="false")
-    assert re.search(r"有 \d+ 轮没有记下：演示失败", run.stdout), run.stdout + run.stderr
+    assert re.search(r"有 \d+ 条没有收下：演示失败", run.stdout), run.stdout + run.stderr
     assert run.returncode == 1
 
 
