@@ -69,7 +69,7 @@ _adapter = lru_cache(TypeAdapter[Turn | Dialogue])  # built for the first job, t
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
 _REQUIRED = {"dialogue": ("messages",), "turn": ("memo", "observations", "message_ids")}  # in every file, by its kind
 _LISTS = ("observations", "message_ids", "recent_messages")
-_SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
+_OLDER_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
 
 def written_instant(instant: datetime) -> str:
@@ -117,7 +117,7 @@ def _foreign(body: Mapping[str, Any]) -> Body:
         fields["scene"] |= {"kind": "group", "group_id": older["group_id"], "group_name": older.get("group_name", "")}
     if isinstance(ids := fields.get("message_ids"), list):
         fields["message_ids"] = [one for one in cast("list[object]", ids) if one not in ("", "0")]
-    times = (_SEED_INSTANT.validate_python(body.get(name)) for name in _SEED_TIMES)
+    times = (_OLDER_INSTANT.validate_python(body.get(name)) for name in _OLDER_TIMES)
     return {**fields, "kind": "turn", "happened_at": next(filter(None, times), None)}
 
 
@@ -144,7 +144,7 @@ def _as_seed_instant(value: object) -> object:
 
 SeedInstant = Annotated[AwareDatetime | None, BeforeValidator(_as_seed_instant)]
 _LATE = ConfigDict(defer_build=True)  # built for the first job: an opening need not wait for it
-_SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant, config=_LATE)
+_OLDER_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant, config=_LATE)
 
 
 ERROR_LENGTH = 500
@@ -210,7 +210,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
             _refuse_contradiction(body, cast("Body", scene))
         else:
             fields = _foreign(body)
-        accepted_at = _SEED_INSTANT.validate_python(fields.get("accepted_at")) or arrived_at
+        accepted_at = _OLDER_INSTANT.validate_python(fields.get("accepted_at")) or arrived_at
         work = _adapter(Dialogue if fields.get("kind") == "dialogue" else Turn).validate_python(fields)
         if "scene" in body:
             return Job(job_id, work, accepted_at)
@@ -242,7 +242,7 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
     said, failed_at = body.get("error"), moved_at
     error = one_line(said, ERROR_LENGTH) if isinstance(said, str) else ""
     with suppress(ValidationError):
-        failed_at = _SEED_INSTANT.validate_python(body.get("failed_at")) or moved_at
+        failed_at = _OLDER_INSTANT.validate_python(body.get("failed_at")) or moved_at
     try:
         job = job_of(body, job_id, moved_at)
     except PermanentError as unreadable:
